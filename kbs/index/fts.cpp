@@ -104,6 +104,9 @@ void sql_body(sqlite3_context* context, int, sqlite3_value** values) {
   give_text(context, std::string(split_page(*text).body) + "\n" + *extra);
 }
 
+/// Positions in a field have fewer bits than this: a page has at most 8 MiB, its record 1 GiB.
+constexpr unsigned kFieldShift = 29;
+
 /// The fields of pages that the columns of `code` correspond to.
 constexpr std::array<FtsField, 2> kCodeFields{FtsField::title, FtsField::body};
 
@@ -123,8 +126,30 @@ void collect_row(const Fts5ExtensionApi* api, Fts5Context* fts, Fill fill) {
   }
 }
 
+/// Counts in the postings of the current row, which begin at `first`, how often each phrase follows
+/// the one before it.
+void count_following(Postings& out, std::size_t first) {
+  for (auto i = first; i < out.postings.size(); ++i) {
+    auto& posting = out.postings[i];
+    const auto before = out.before[posting.phrase];
+    if (before == Postings::kNone) continue;
+    const auto& earlier = out.places[before];
+    auto at = earlier.begin();
+    for (const auto place : out.places[posting.phrase]) {
+      while (at != earlier.end() && *at + 1 < place) ++at;
+      if (at == earlier.end()) break;
+      if (*at + 1 == place) ++posting.following[place >> kFieldShift];
+    }
+  }
+}
+
 void collect(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int,
              sqlite3_value**) {
+  auto& out = *static_cast<Postings*>(api->xUserData(fts));
+  const auto first = out.postings.size();
+  const bool placed = !out.before.empty();
+  if (placed) out.places.resize(std::max(out.places.size(), out.before.size()));
+  for (auto& places : out.places) places.clear();
   collect_row(api, fts, [&](int place, Posting& posting) {
     Fts5PhraseIter at;
     int column = -1;
@@ -134,9 +159,13 @@ void collect(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* con
     for (; column >= 0; api->xPhraseNext(fts, &at, &column, &offset)) {
       auto& count = posting.counts[static_cast<std::size_t>(column)];
       if (count < std::numeric_limits<std::uint16_t>::max()) ++count;
+      if (placed)
+        out.places[posting.phrase].push_back(static_cast<std::uint32_t>(column) << kFieldShift |
+                                             static_cast<std::uint32_t>(offset));
     }
     return true;
   });
+  if (placed) count_following(out, first);
   sqlite3_result_null(context);
 }
 

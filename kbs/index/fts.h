@@ -15,6 +15,7 @@ struct Posting {
   std::uint32_t row = 0;  ///< index into `Postings::rows`
   std::uint16_t phrase = 0;
   FieldCounts counts{};
+  FieldCounts following{};  ///< how many of these follow the phrase before it in the query directly
 };
 
 /// All matches of one query, collected by an FTS5 auxiliary function, grouped by row.
@@ -23,11 +24,17 @@ struct Postings {
 
   /// The phrase of the plan at each position of the MATCH expression, or kNone.
   std::vector<std::uint16_t> phrase_of;
+  /// By phrase of the plan: the phrase before it in the query, or kNone. Empty: not asked for.
+  std::vector<std::uint16_t> before;
   std::vector<std::int64_t> rows;
   std::vector<Posting> postings;
 
+  /// Of the current row, by phrase of the plan: field and position of each occurrence, ascending.
+  std::vector<std::vector<std::uint32_t>> places;
+
   void clear() {
     phrase_of.clear();
+    before.clear();
     rows.clear();
     postings.clear();
   }

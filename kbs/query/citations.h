@@ -15,6 +15,12 @@ namespace ratchet::kbs {
 [[nodiscard]] constexpr std::int64_t key_of(std::uint32_t source, std::int64_t row) {
   return row * 2 + source;
 }
+[[nodiscard]] constexpr std::uint32_t source_of(std::int64_t key) {
+  return static_cast<std::uint32_t>(key & 1);
+}
+[[nodiscard]] constexpr std::int64_t row_of(std::int64_t key) {
+  return key / 2;
+}
 
 /// The id of the page that cites each raised page, by `key_of` the latter.
 using CitedBy = std::unordered_map<std::int64_t, std::string>;

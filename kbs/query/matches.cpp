@@ -49,6 +49,19 @@ Expression expression_of(const QueryPlan& plan, const MatchPlan& match) {
   return expression;
 }
 
+/// By phrase: the phrase of the word before it in the query.
+std::vector<std::uint16_t> phrases_before(const QueryPlan& plan) {
+  std::vector<std::uint16_t> before(plan.phrases.size(), Postings::kNone);
+  const auto phrase_of = [](const PlanTerm& term) {
+    return term.alternatives.front().phrases.front();
+  };
+  for (std::size_t t = 1; t < plan.terms.size(); ++t) {
+    auto& one = before[phrase_of(plan.terms[t])];
+    if (one == Postings::kNone) one = phrase_of(plan.terms[t - 1]);
+  }
+  return before;
+}
+
 }  // namespace
 
 Status find_matches(const QueryPlan& plan, Connection& connection, Area area,
@@ -60,6 +73,8 @@ Status find_matches(const QueryPlan& plan, Connection& connection, Area area,
   if (match->words.empty()) return {};
   auto expression = expression_of(plan, *match);
   connection.postings->phrase_of = std::move(expression.phrase_of);
+  if (area == Area::pages && plan.terms.size() > 1)
+    connection.postings->before = phrases_before(plan);
   auto statement = connection.prepared(
       area == Area::pages ? "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?"
                           : "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?");

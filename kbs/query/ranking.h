@@ -36,6 +36,7 @@ struct Scored {
 /// all sources. Unordered. Pure.
 ///
 /// A term's score is that of its best alternative; an identifier's parts count only if all occur.
+/// Words that stand together as in the query add to it.
 [[nodiscard]] std::vector<Scored> score_matches(const QueryPlan& plan,
                                                 std::span<const RankingSource> sources);
 

@@ -37,6 +37,10 @@ constexpr double kQuotaScore = 0.5;        // required share of the top score
 constexpr double kCodeShare = 0.9;         // required share of the best page's coverage, for code
 // Factor for documents against changes where `sources` is requested; the optimum is flat up to 2.
 constexpr double kExplains = 1.5;
+constexpr double kWritten = 1.1;  // factor for wiki pages, which were written to answer questions
+// Factor for pages of the repository whose page the query names: what belongs to a change is mostly
+// found beside it.
+constexpr double kSameRepository = 1.3;
 
 class Search {
  public:
@@ -172,18 +176,50 @@ class Search {
 
   /// A query for `sources` rather than `prs` looks for explanations, and there are few documents
   /// among many changes.
-  [[nodiscard]] double standing_of(const Scored& scored) const {
+  [[nodiscard]] bool explains(const Scored& scored) const {
     const bool asked = std::ranges::count(query_.scopes.values, "sources") > 0;
-    return asked && scope_of(scored) != Scope::prs ? kExplains : 1.0;
+    return asked && scope_of(scored) != Scope::prs;
+  }
+
+  [[nodiscard]] double standing_of(const Scored& scored) const {
+    if (explains(scored)) return kExplains;
+    return scope_of(scored) == Scope::wiki ? kWritten : 1.0;
+  }
+
+  /// Raises the pages of the repositories that the named pages belong to.
+  Status raise_repositories() {
+    beside_.resize(sources_.size());
+    for (const auto& [key, by_id] : named_) {
+      const auto source = source_of(key);
+      auto& pages = beside_[source];
+      pages.resize(sources_[source].statistics->documents.size());
+      auto read = for_each_row(
+          *loans_[source],
+          "SELECT kin.doc FROM facet AS own JOIN facet AS kin ON kin.name='repo' AND "
+          "kin.value=own.value WHERE own.name='repo' AND own.doc=?",
+          [&](const Statement& row) { pages[static_cast<std::size_t>(row.integer(0))] = 1; },
+          row_of(key));
+      if (!read) return read;
+    }
+    for (auto& scored : ranked_)
+      if (is_beside(scored)) scored.score *= kSameRepository;
+    return {};
+  }
+
+  [[nodiscard]] bool is_beside(const Scored& scored) const {
+    const auto& pages = beside_[scored.source];
+    return !pages.empty() && pages[static_cast<std::size_t>(scored.row)] != 0;
   }
 
   Status rank() {
     if (plan_.terms.empty()) {
       list_filtered();
     } else {
+      if (auto done = find_named(); !done) return done;
       ranked_ = score_matches(plan_, sources_);
       for (auto& scored : ranked_)
         scored.score *= boosts_[scored.source].factor(scored.row) * standing_of(scored);
+      if (auto done = raise_repositories(); !done) return done;
       auto cited = raise_cited(indexes_, loans_, sources_, ranked_);
       if (!cited) return cited.error();
       cited_by_ = *std::move(cited);
@@ -220,8 +256,7 @@ class Search {
 
   /// A page whose id, title, product, alias or symptom equals the query comes first.
   Status exact_first() {
-    std::unordered_map<std::int64_t, bool> exact;  // page → matched by its id
-    if (auto done = find_named(exact); !done) return done;
+    auto exact = named_;
     if (auto done = find_id(exact); !done) return done;
     if (exact.empty()) return {};
     const auto is_exact = [&](const Scored& scored) {
@@ -240,13 +275,13 @@ class Search {
     return {};
   }
 
-  Status find_named(std::unordered_map<std::int64_t, bool>& exact) {
+  Status find_named() {
     const auto name = squeezed(text_.substr(0, 400));
     if (name.empty()) return {};
     for (std::uint32_t s = 0; s < loans_.size(); ++s) {
       auto rows = rows_named(*loans_[s], name);
       if (!rows) return rows.error();
-      for (const auto row : *rows) exact[key_of(s, row)] = false;
+      for (const auto row : *rows) named_[key_of(s, row)] = false;
     }
     return {};
   }
@@ -350,9 +385,11 @@ class Search {
     hit->why = explain(plan_, sources_[scored.source], scored);
     if (const auto fits = boosts_[scored.source].reasons(scored.row); !fits.empty())
       hit->why += fmt::format("{}fits {}", hit->why.empty() ? "" : "; ", fits);
-    if (standing_of(scored) > 1)
+    if (explains(scored))
       hit->why += fmt::format("{}documents rank above changes", hit->why.empty() ? "" : "; ");
     const auto key = key_of(scored.source, scored.row);
+    if (!beside_.empty() && is_beside(scored) && !exact_.contains(key))
+      hit->why += fmt::format("{}same repository as the named page", hit->why.empty() ? "" : "; ");
     if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
     if (const auto cited = cited_by_.find(key); cited != cited_by_.end())
       hit->why += fmt::format("{}cited by {}", hit->why.empty() ? "" : "; ", cited->second);
@@ -394,6 +431,8 @@ class Search {
   std::vector<RankingSource> sources_;
   std::vector<Scored> ranked_;
   CitedBy cited_by_;
+  std::unordered_map<std::int64_t, bool> named_;  // page that the query names → by its id
+  std::vector<std::vector<char>> beside_;         // pages of the same repository, by index
   std::vector<std::string> words_;
   std::unordered_set<std::int64_t> exact_;  // pages that the query names exactly
 };
