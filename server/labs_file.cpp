@@ -61,10 +61,10 @@ std::string with_number(std::string command, int number) {
 }
 
 /// The labs of one entry.
-Result<std::vector<RemoteLabOptions>> labs_of(const YAML::Node& node) {
-  if (!node.IsMap()) return wrong("the entry is no mapping");
+Result<std::vector<RemoteLabOptions>> labs_of(const kbs::YamlNode& node) {
+  if (!node.is_map()) return wrong("the entry is no mapping");
   const Json json = kbs::to_json(node);
-  if (json.size() != node.size()) return wrong("a field is there twice");
+  if (json.size() != node.keys.size()) return wrong("a field is there twice");
   auto entry = decode<LabEntry>(json);
   if (!entry) return entry.error();
   if (entry->command.empty()) return wrong("command: is empty");
@@ -102,12 +102,12 @@ Result<std::vector<RemoteLabOptions>> read_labs(const std::filesystem::path& fil
   const auto line = [&](int number) { return fmt::format("{}, line {}", file.string(), number); };
   try {
     const auto document = kbs::load_yaml(*text);
-    if (!document.IsSequence()) return wrong("is no list of labs").at(file.string());
+    if (!document.is_sequence()) return wrong("is no list of labs").at(file.string());
     std::vector<RemoteLabOptions> all;
-    for (const auto& node : document) {
+    for (const auto& node : document.items) {
       auto labs = labs_of(node);
       if (!labs) {
-        auto error = labs.error().at(line(node.Mark().line + 1));
+        auto error = labs.error().at(line(node.line + 1));
         if (error.hint.empty()) error.hint = kWayOn;
         return error;
       }

@@ -90,17 +90,16 @@ void name_bundle(Bundle& bundle, const fs::path& folder) {
                 slug(rest.substr(0, kind == "case" ? rest.rfind('-') : std::string::npos));
 }
 
-std::string scalar(const YAML::Node& map, std::initializer_list<const char*> names) {
+std::string scalar(const YamlNode& map, std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (const auto node = map[name]; node && node.IsScalar() && !node.Scalar().empty())
-      return node.Scalar();
+    if (const auto& node = map[name]; node.is_scalar() && !node.text.empty()) return node.text;
   return {};
 }
 
-void add_list(const YAML::Node& node, std::vector<std::string>& to) {
-  if (node && node.IsSequence())
-    for (const auto& item : node)
-      if (item.IsScalar()) to.push_back(item.Scalar());
+void add_list(const YamlNode& node, std::vector<std::string>& to) {
+  if (node.is_sequence())
+    for (const auto& item : node.items)
+      if (item.is_scalar()) to.push_back(item.text);
 }
 
 /// A provenance file up to its list of files, which is most of its text and only repeats the
@@ -113,11 +112,11 @@ std::string_view head_of(std::string_view yaml) {
 }
 
 /// Errors: `invalid_argument` with the reason why the provenance cannot be read.
-Result<YAML::Node> read_head(std::string_view yaml) {
+Result<YamlNode> read_head(std::string_view yaml) {
   if (!is_utf8(yaml)) return invalid_argument("not UTF-8 text");
   try {
     auto head = load_yaml(head_of(yaml));
-    if (!head.IsMap()) return invalid_argument("not a YAML map");
+    if (!head.is_map()) return invalid_argument("not a YAML map");
     return head;
   } catch (const YAML::Exception& problem) {
     return invalid_argument(fmt::format("line {}: {}", problem.mark.line + 1, problem.msg));
@@ -125,7 +124,7 @@ Result<YAML::Node> read_head(std::string_view yaml) {
 }
 
 /// Copies the fields about the whole bundle, in any of the known forms.
-void take_head(const YAML::Node& head, Bundle& bundle, std::vector<std::string>& declared) {
+void take_head(const YamlNode& head, Bundle& bundle, std::vector<std::string>& declared) {
   bundle.repo = scalar(head, {"repo", "upstream_repo"});
   bundle.title = scalar(head, {"title", "slug"});
   bundle.url = scalar(head, {"url", "origin_url"});

@@ -35,18 +35,17 @@ auto reading_yaml(Read read) -> decltype(read()) {
   }
 }
 
-std::string scalar(const YAML::Node& node) {
-  return node && node.IsScalar() ? node.Scalar() : std::string{};
+std::string scalar(const YamlNode& node) {
+  return node.is_scalar() ? node.text : std::string{};
 }
 
 /// The scalars of a list, or a single scalar as a list of one; anything else is skipped.
-std::vector<std::string> strings(const YAML::Node& node) {
+std::vector<std::string> strings(const YamlNode& node) {
   std::vector<std::string> out;
-  if (!node) return out;
-  if (node.IsScalar() && !node.Scalar().empty()) out.push_back(node.Scalar());
-  if (node.IsSequence())
-    for (const auto& item : node)
-      if (item.IsScalar() && !item.Scalar().empty()) out.push_back(item.Scalar());
+  if (node.is_scalar() && !node.text.empty()) out.push_back(node.text);
+  if (node.is_sequence())
+    for (const auto& item : node.items)
+      if (item.is_scalar() && !item.text.empty()) out.push_back(item.text);
   return out;
 }
 
@@ -57,13 +56,13 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-Result<std::vector<SpecRow>> read_specs(const YAML::Node& metrics) {
+Result<std::vector<SpecRow>> read_specs(const YamlNode& metrics) {
   std::vector<SpecRow> rows;
-  if (!metrics || !metrics.IsSequence()) return rows;
-  for (const auto& item : metrics) {
+  if (!metrics.is_sequence()) return rows;
+  for (const auto& item : metrics.items) {
     SpecRow row;
-    row.line = item.Mark().line + 2;  // yaml-cpp counts from 0, and `---` is the first line
-    if (!item.IsMap())
+    row.line = item.line + 2;  // counted from 0, and `---` is the first line
+    if (!item.is_map())
       return bad_page(fmt::format("line {}: a metric must be {{id, value, unit, …}}", row.line));
     row.metric = scalar(item["id"]);
     const auto value = number(scalar(item["value"]));
@@ -80,21 +79,22 @@ Result<std::vector<SpecRow>> read_specs(const YAML::Node& metrics) {
   return rows;
 }
 
-std::vector<SourceNote> read_sources(const YAML::Node& sources) {
+std::vector<SourceNote> read_sources(const YamlNode& sources) {
   std::vector<SourceNote> notes;
-  if (!sources || !sources.IsSequence()) return notes;
-  for (const auto& item : sources) {
-    if (item.IsScalar()) notes.push_back({item.Scalar(), "", ""});
-    if (item.IsMap())
+  if (!sources.is_sequence()) return notes;
+  for (const auto& item : sources.items) {
+    if (item.is_scalar()) notes.push_back({item.text, "", ""});
+    if (item.is_map())
       notes.push_back({scalar(item["id"]), scalar(item["title"]), scalar(item["publisher"])});
   }
   return notes;
 }
 
-std::vector<CureNote> read_cures(const YAML::Node& cures) {
+std::vector<CureNote> read_cures(const YamlNode& cures) {
   std::vector<CureNote> notes;
-  if (!cures || !cures.IsMap()) return notes;
-  for (const auto& item : cures) notes.push_back({scalar(item.first), scalar(item.second)});
+  if (!cures.is_map()) return notes;
+  for (std::size_t i = 0; i < cures.keys.size(); ++i)
+    notes.push_back({cures.keys[i], scalar(cures.items[i])});
   return notes;
 }
 
@@ -127,14 +127,14 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-std::string first_of(const YAML::Node& header, std::initializer_list<const char*> names) {
+std::string first_of(const YamlNode& header, std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (auto value = scalar(header[name]); !value.empty()) return value;
   return {};
 }
 
 /// The values of all fields that hold tags, sorted, without duplicates.
-std::vector<std::string> all_tags(const YAML::Node& header) {
+std::vector<std::string> all_tags(const YamlNode& header) {
   std::vector<std::string> tags;
   for (const char* name : {"tags", "techniques", "hardware_features", "kernel_types"})
     append(tags, strings(header[name]));
@@ -145,7 +145,7 @@ std::vector<std::string> all_tags(const YAML::Node& header) {
 
 Result<Document> read_header(const PageParts& parts, Document page) {
   const auto header = load_yaml(parts.header);
-  if (!header.IsMap()) return bad_page("YAML header is not a map");
+  if (!header.is_map()) return bad_page("YAML header is not a map");
   page.id = scalar(header["id"]);
   if (page.id.empty()) return bad_page("YAML header has no `id`");
   if (!is_document_id(page.id))
@@ -276,12 +276,13 @@ Result<std::vector<Alias>> read_vocabulary(std::string_view yaml) {
         fmt::format("the vocabulary has {} bytes; at most {}", yaml.size(), kMaxVocabulary));
   return reading_yaml([&]() -> Result<std::vector<Alias>> {
     const auto root = load_yaml(yaml);
-    if (!root.IsMap()) return bad_page("vocabulary is not a map");
+    if (!root.is_map()) return bad_page("vocabulary is not a map");
     Aliases aliases;
-    const auto directed = root["aliases"];
-    for (const auto& item : directed ? directed : root) {
-      const auto group = strings(item.second);
-      const auto word = scalar(item.first);
+    const auto& directed = root["aliases"];
+    const auto& groups = directed ? directed : root;
+    for (std::size_t i = 0; i < groups.keys.size(); ++i) {
+      const auto group = strings(groups.items[i]);
+      const auto& word = groups.keys[i];
       bool fits = true;
       for (const auto& member : group) fits = fits && aliases.add(word, member);
       for (const auto& from : directed ? std::vector<std::string>{} : group) {
