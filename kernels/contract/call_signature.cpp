@@ -227,7 +227,7 @@ bool names_output(const Contract& contract, const Json& skeleton) {
   const auto name = skeleton.is_object() ? skeleton.find("tensor") : skeleton.end();
   if (name != skeleton.end() && name->is_string())
     return std::ranges::any_of(contract.tensors, [&](const TensorSpec& tensor) {
-      return tensor.role == Role::out && tensor.name == *name;
+      return tensor.role == Role::out && tensor.name == name->get_ref<const std::string&>();
     });
   return std::ranges::any_of(skeleton,
                              [&](const Json& part) { return names_output(contract, part); });
