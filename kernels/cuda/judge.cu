@@ -6,18 +6,15 @@
 //
 // Work is queued on the legacy stream. Results go to device memory that the caller has cleared.
 
-namespace {
+#include "judge_errors.cuh"
+#include "judge_numbers.cuh"
 
-using Word = unsigned long long;
-using Bits = unsigned int;
+namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocks = 1056;  // eight for each multiprocessor of the largest chips
 
-// In the order of DType in server/facts/types.h.
-enum Type { f16, bf16, f32, f64, e4m3, e5m2, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
-
-// --------------------------------------------------------------------------------------- numbers
+// --------------------------------------------------------------------------------------- random
 
 struct Philox {
   Bits key[2], salt[2], stream;
@@ -36,93 +33,6 @@ struct Philox {
     return x;
   }
 };
-
-__device__ double decode(Bits code, int exponent_bits, int mantissa_bits, bool infinities) {
-  const Bits top = (1u << exponent_bits) - 1;
-  const Bits magnitude = code & ((1u << (exponent_bits + mantissa_bits)) - 1);
-  const Bits exponent = magnitude >> mantissa_bits;
-  const Bits mantissa = magnitude & ((1u << mantissa_bits) - 1);
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const double sign = (code >> (exponent_bits + mantissa_bits)) & 1 ? -1.0 : 1.0;
-  if (infinities && exponent == top) return mantissa ? nan("") : sign * INFINITY;
-  if (!infinities && magnitude == ((top << mantissa_bits) | ((1u << mantissa_bits) - 1)))
-    return nan("");
-  if (exponent == 0) return sign * ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
-  return sign * ldexp(static_cast<double>(mantissa + (1u << mantissa_bits)),
-                      static_cast<int>(exponent) - bias - mantissa_bits);
-}
-
-__device__ int bytes_of(Type type) {
-  switch (type) {
-    case f64:
-    case i64:
-    case u64:
-      return 8;
-    case f32:
-    case i32:
-    case u32:
-      return 4;
-    case f16:
-    case bf16:
-    case i16:
-    case u16:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
-/// The element's bytes, as a number.
-__device__ Word raw(const unsigned char* data, int bytes, Word i) {
-  if (bytes == 8) return reinterpret_cast<const Word*>(data)[i];
-  if (bytes == 4) return reinterpret_cast<const Bits*>(data)[i];
-  if (bytes == 2) return reinterpret_cast<const unsigned short*>(data)[i];
-  return data[i];
-}
-
-__device__ double value_of(Word bits, Type type) {
-  switch (type) {
-    case f64:
-      return __longlong_as_double(static_cast<long long>(bits));
-    case f32:
-      return __uint_as_float(static_cast<Bits>(bits));
-    case bf16:
-      return __uint_as_float(static_cast<Bits>(bits) << 16);
-    case f16:
-      return decode(static_cast<Bits>(bits), 5, 10, true);
-    case e4m3:
-      return decode(static_cast<Bits>(bits), 4, 3, false);
-    case e5m2:
-      return decode(static_cast<Bits>(bits), 5, 2, true);
-    case i8:
-      return static_cast<signed char>(bits);
-    case i16:
-      return static_cast<short>(bits);
-    case i32:
-      return static_cast<int>(bits);
-    case i64:
-      return static_cast<double>(static_cast<long long>(bits));
-    default:
-      return static_cast<double>(bits);
-  }
-}
-
-__device__ void store(unsigned char* data, Type type, Word i, double value) {
-  const float single = static_cast<float>(value);
-  if (type == f64) reinterpret_cast<double*>(data)[i] = value;
-  if (type == f32) reinterpret_cast<float*>(data)[i] = single;
-  if (type == f16) {
-    unsigned short half;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(single));
-    reinterpret_cast<unsigned short*>(data)[i] = half;
-  }
-  if (type == bf16) {
-    const Bits bits = __float_as_uint(single);
-    const Bits even = (bits >> 16) & 1;
-    reinterpret_cast<unsigned short*>(data)[i] =
-        static_cast<unsigned short>((bits + 0x7fffu + even) >> 16);
-  }
-}
 
 // -------------------------------------------------------------------------------------- contents
 
@@ -269,29 +179,6 @@ __global__ void compare_bytes(const unsigned char* a, const unsigned char* b, Wo
   if (!same) *differs = 1;
 }
 
-__device__ double sum_of_warp(double value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
-  return value;
-}
-
-__device__ double most_of_warp(double value) {
-  for (int mask = 16; mask > 0; mask /= 2) value = fmax(value, __shfl_xor_sync(~0u, value, mask));
-  return value;
-}
-
-__device__ Word count_of_warp(Word value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
-  return value;
-}
-
-__device__ Word least_of_warp(Word value) {
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const Word other = __shfl_xor_sync(~0u, value, mask);
-    value = other < value ? other : value;
-  }
-  return value;
-}
-
 struct Squares {
   double sum;
   Word finite;
@@ -345,81 +232,6 @@ __global__ void sample(const unsigned char* data, Type type, Word count, Word st
   for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i * stride < count;
        i += step)
     result[i] = value_of(raw(data, bytes, i * stride), type);
-}
-
-/// Non-negative doubles have the same order as their bits. `first_bad` starts at all ones.
-struct Tally {
-  double max_abs, max_rel, sum_abs;
-  Word finite, mismatches, far, unwritten, unexpected, first_bad;
-};
-
-struct Output {
-  const unsigned char *sent, *got, *expected;
-  Word count;
-  Type type;
-  bool exact;
-  double atol, rtol;
-  double least;       // allowed at any scale
-  const float* rows;  // scales of `atol`, by row; null: 1
-  Word row;           // elements of a row
-};
-
-__device__ bool within(double got, double expected, double error, const Output& output, Word i) {
-  if (isnan(expected)) return isnan(got);
-  if (isinf(expected) || isinf(got)) return got == expected;
-  const double scale = output.rows ? static_cast<double>(output.rows[i / output.row]) : 1.0;
-  // Rounded after each step, as on the host; false for NaN.
-  const double atol = fmax(__dmul_rn(output.atol, scale), output.least);
-  return error <= __dadd_rn(atol, __dmul_rn(output.rtol, fabs(expected)));
-}
-
-__device__ void add(const Tally& mine, Tally* total) {
-  const double max_abs = most_of_warp(mine.max_abs), max_rel = most_of_warp(mine.max_rel);
-  const double sum_abs = sum_of_warp(mine.sum_abs);
-  const Word finite = count_of_warp(mine.finite), mismatches = count_of_warp(mine.mismatches);
-  const Word far = count_of_warp(mine.far), unwritten = count_of_warp(mine.unwritten);
-  const Word unexpected = count_of_warp(mine.unexpected);
-  const Word first_bad = least_of_warp(mine.first_bad);
-  if (threadIdx.x % 32 != 0) return;
-  atomicMax(reinterpret_cast<Word*>(&total->max_abs),
-            static_cast<Word>(__double_as_longlong(max_abs)));
-  atomicMax(reinterpret_cast<Word*>(&total->max_rel),
-            static_cast<Word>(__double_as_longlong(max_rel)));
-  atomicAdd(&total->sum_abs, sum_abs);
-  atomicAdd(&total->finite, finite);
-  if (mismatches == 0) return;
-  atomicAdd(&total->mismatches, mismatches);
-  atomicAdd(&total->far, far);
-  atomicAdd(&total->unwritten, unwritten);
-  atomicAdd(&total->unexpected, unexpected);
-  atomicMin(&total->first_bad, first_bad);
-}
-
-__global__ void compare_output(Output output, Tally* total) {
-  const int bytes = bytes_of(output.type);
-  Tally mine{0, 0, 0, 0, 0, 0, 0, 0, ~0ull};
-  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
-  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < output.count;
-       i += step) {
-    const Word got_bits = raw(output.got, bytes, i), wanted_bits = raw(output.expected, bytes, i);
-    const double got = value_of(got_bits, output.type);
-    const double wanted = value_of(wanted_bits, output.type);
-    const double error = fabs(got - wanted);
-    if (isfinite(got) && isfinite(wanted)) {
-      ++mine.finite;
-      mine.sum_abs += error;
-      mine.max_abs = fmax(mine.max_abs, error);
-      if (wanted != 0) mine.max_rel = fmax(mine.max_rel, error / fabs(wanted));
-    }
-    if (output.exact ? got_bits == wanted_bits : within(got, wanted, error, output, i)) continue;
-    ++mine.mismatches;
-    // Beyond twice what is allowed.
-    if (output.exact || !within(got, wanted, error / 2, output, i)) ++mine.far;
-    if (i < mine.first_bad) mine.first_bad = i;
-    if (!isfinite(got) && isfinite(wanted)) ++mine.unexpected;
-    if (got_bits == raw(output.sent, bytes, i)) ++mine.unwritten;
-  }
-  add(mine, total);
 }
 
 template <class T>

@@ -25,7 +25,7 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
   if (!text) return unavailable(text.error().message);
   BuildRequest request;
-  request.source = {"judge.cu", *std::move(text), ""};
+  request.source = {"judge.cu", *std::move(text), (parts.data_dir / "cuda").string()};
   request.cuda = true;
   request.entry = "ratchet_judge";
   request.arch = contract.arch;

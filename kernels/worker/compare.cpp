@@ -20,24 +20,6 @@ namespace {
 
 constexpr std::int64_t kPreview = 8;
 
-/// Sums for the judgments on a whole output.
-struct Whole {
-  double squares = 0;   ///< of the errors
-  double inwards = 0;   ///< of the errors, positive away from zero
-  double honest = 0;    ///< squares of the reference's own errors
-  double rounding = 0;  ///< expected squares of one rounding to the output's type
-  std::int64_t small = 0, flushed = 0;
-
-  void add(const Whole& other) {
-    squares += other.squares;
-    inwards += other.inwards;
-    honest += other.honest;
-    rounding += other.rounding;
-    small += other.small;
-    flushed += other.flushed;
-  }
-};
-
 /// One thread's counts of one output.
 struct Tally : Counts {
   Whole whole;
@@ -56,14 +38,6 @@ struct Tally : Counts {
     whole.add(other.whole);
   }
 };
-
-constexpr int kBinades = 128;
-
-/// The binade of a magnitude, from 2^-64 to 2^63.
-std::size_t binade_of(double value) {
-  return static_cast<std::size_t>(
-      std::clamp(value == 0 ? 0 : std::ilogb(value) + kBinades / 2, 0, kBinades - 1));
-}
 
 /// One output in the arenas.
 struct Output {
@@ -177,38 +151,31 @@ void find_scale(Output& output) {
 
 /// Whether the shadow computes what the reference computes.
 bool plausible(const Output& output) {
-  constexpr double kFar = 4;
   std::int64_t far = 0;
-  const auto step = std::max<std::int64_t>(1, output.buffer.elements / 65536) | 1;
+  const auto step = shadow_sample_step(output.buffer.elements);
   std::int64_t seen = 0;
   for (std::int64_t i = 0; i < output.buffer.elements; i += step) {
     const double typed = element(output.expected, output.buffer.dtype, i);
     const double value = output.shadow_at(i);
     ++seen;
     if (!std::isfinite(typed)) continue;
-    far += !(std::fabs(typed - value) <= kFar * output.plain(typed, i));
+    far += !(std::fabs(typed - value) <= kFarFromShadow * output.plain(typed, i));
   }
-  return far * 100 <= seen;
+  return is_shadow(far, seen);
 }
 
 /// The reference's own RMS errors by binade; each counts for its neighbors too.
 void measure_honesty(Output& output) {
-  std::array<double, kBinades> squares{};
-  std::array<std::int64_t, kBinades> counts{};
+  Binades binades;
   for (std::int64_t i = 0; i < output.buffer.elements; ++i) {
     const double typed = element(output.expected, output.buffer.dtype, i);
     const double value = output.shadow_at(i);
     if (!std::isfinite(typed) || !std::isfinite(value)) continue;
     const auto binade = binade_of(value);
-    squares[binade] += (typed - value) * (typed - value);
-    ++counts[binade];
+    binades.squares[binade] += (typed - value) * (typed - value);
+    ++binades.counts[binade];
   }
-  std::array<double, kBinades> rms{};
-  for (std::size_t b = 0; b < kBinades; ++b)
-    if (counts[b] > 0) rms[b] = std::sqrt(squares[b] / static_cast<double>(counts[b]));
-  for (std::size_t b = 0; b < kBinades; ++b)
-    output.honest[b] =
-        std::max({rms[b], b > 0 ? rms[b - 1] : 0, b + 1 < kBinades ? rms[b + 1] : 0});
+  output.honest = honest_errors(binades);
 }
 
 double allowed(const Output& output, double value, std::int64_t i) {
@@ -247,9 +214,10 @@ void add_to_whole(const Output& output, double got, double typed, double value, 
   }
   if (!output.tolerance.flush) return;
   // Between the errors of an honest kernel and what is allowed, zeros do not come by chance.
-  const double unit = std::max(64 * 0x1p-24, 16 * unit_roundoff(output.buffer.dtype));
   const double size = std::fabs(typed);
-  if (size <= std::max(unit * output.rms, output.least) || size > output.plain(value, i)) return;
+  if (size <= rough_below(output.buffer.dtype, output.rms, output.least) ||
+      size > output.plain(value, i))
+    return;
   ++whole.small;
   whole.flushed += got == 0;
 }
@@ -287,28 +255,6 @@ Tally judge_output(const Output& output) {
     total.add(part);
   });
   return total;
-}
-
-/// Judges an output's errors together: their size, their sign, and zeros for small values.
-void judge_whole(const Output& output, const Tally& tally, wire::OutputState& state) {
-  constexpr std::int64_t kEnough = 256;
-  constexpr std::int64_t kFewFlushed = 4;
-  const auto& [squares, inwards, honest, rounding, small, flushed] = tally.whole;
-  if (flushed >= kFewFlushed && 2 * flushed >= small) {
-    state.flushed = flushed;
-    state.right = false;
-  }
-  if (!output.shadow || tally.finite < kEnough || squares == 0) return;
-  const double least = output.least * output.least * static_cast<double>(tally.finite);
-  const double own = std::max({honest, rounding, least});
-  const double ratio = std::sqrt(squares / own);
-  if (output.tolerance.noise > 0 && ratio > output.tolerance.noise) {
-    state.noise = ratio;
-    state.right = false;
-  }
-  const double lean = inwards / std::sqrt(squares * static_cast<double>(tally.finite));
-  if (output.tolerance.bias > 0 && std::fabs(lean) > output.tolerance.bias && ratio > 1.5)
-    state.bias = lean;
 }
 
 void add_previews(const Output& output, OutputError& error) {
@@ -369,7 +315,9 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
     if (output.shadow) measure_honesty(output);
     const auto tally = judge_output(output);
     add_output(buffer, tally, output.tolerance, verdict);
-    if (!output.tolerance.exact) judge_whole(output, tally, verdict.states.back());
+    if (!output.tolerance.exact)
+      judge_whole({tally.whole, tally.finite, output.shadow != nullptr, output.least},
+                  output.tolerance, verdict.states.back());
     add_previews(output, verdict.outputs.back());
   }
   verdict.passed = all_right(verdict);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "server/facts/unit_roundoff.h"
+
 namespace ratchet::worker {
 namespace {
 
@@ -106,6 +108,55 @@ void add_output(const wire::Buffer& buffer, const Counts& counts, const wire::To
   const bool right = counts.mismatches == 0 || (enough && unwritten == 0 && counts.unexpected == 0);
   verdict.outputs.push_back(std::move(error));
   verdict.states.push_back({unwritten, counts.unexpected, right});
+}
+
+void judge_whole(const Judged& output, const wire::Tolerance& tolerance, wire::OutputState& state) {
+  constexpr std::int64_t kEnough = 256;
+  constexpr std::int64_t kFewFlushed = 4;
+  const auto& [squares, inwards, honest, rounding, small, flushed] = output.whole;
+  if (flushed >= kFewFlushed && 2 * flushed >= small) {
+    state.flushed = flushed;
+    state.right = false;
+  }
+  if (!output.shadow || output.finite < kEnough || squares == 0) return;
+  const double least = output.least * output.least * static_cast<double>(output.finite);
+  const double own = std::max({honest, rounding, least});
+  const double ratio = std::sqrt(squares / own);
+  if (tolerance.noise > 0 && ratio > tolerance.noise) {
+    state.noise = ratio;
+    state.right = false;
+  }
+  const double lean = inwards / std::sqrt(squares * static_cast<double>(output.finite));
+  if (tolerance.bias > 0 && std::fabs(lean) > tolerance.bias && ratio > 1.5) state.bias = lean;
+}
+
+double rough_below(DType type, double rms, double least) {
+  const double unit = std::max(64 * 0x1p-24, 16 * unit_roundoff(type));
+  return std::max(unit * rms, least);
+}
+
+std::int64_t shadow_sample_step(std::int64_t elements) {
+  constexpr std::int64_t kSample = 65536;
+  return std::max<std::int64_t>(1, elements / kSample) | 1;
+}
+
+bool is_shadow(std::int64_t far, std::int64_t seen) {
+  return far * 100 <= seen;
+}
+
+std::size_t binade_of(double value) {
+  return static_cast<std::size_t>(
+      std::clamp(value == 0 ? 0 : std::ilogb(value) + kBinades / 2, 0, kBinades - 1));
+}
+
+std::array<double, kBinades> honest_errors(const Binades& binades) {
+  std::array<double, kBinades> rms{}, honest{};
+  for (std::size_t b = 0; b < kBinades; ++b)
+    if (binades.counts[b] > 0)
+      rms[b] = std::sqrt(binades.squares[b] / static_cast<double>(binades.counts[b]));
+  for (std::size_t b = 0; b < kBinades; ++b)
+    honest[b] = std::max({rms[b], b > 0 ? rms[b - 1] : 0, b + 1 < kBinades ? rms[b + 1] : 0});
+  return honest;
 }
 
 bool all_right(const wire::Comparison& verdict) {

@@ -2,6 +2,8 @@
 
 // The rules shared by the judges on the processor and on a device, so that both decide alike. Pure.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -47,6 +49,56 @@ struct Counts {
 /// equal to the bytes they were sent with are not called unwritten.
 void add_output(const wire::Buffer& buffer, const Counts& counts, const wire::Tolerance& tolerance,
                 wire::Comparison& verdict);
+
+/// Sums for the judgments on a whole output.
+struct Whole {
+  double squares = 0;   ///< of the errors
+  double inwards = 0;   ///< of the errors, positive away from zero
+  double honest = 0;    ///< squares of the reference's own errors
+  double rounding = 0;  ///< expected squares of one rounding to the output's type
+  std::int64_t small = 0, flushed = 0;
+
+  void add(const Whole& other) {
+    squares += other.squares;
+    inwards += other.inwards;
+    honest += other.honest;
+    rounding += other.rounding;
+    small += other.small;
+    flushed += other.flushed;
+  }
+};
+
+/// An output as a whole.
+struct Judged {
+  Whole whole;
+  std::int64_t finite = 0;  ///< pairs of values that `whole` adds up
+  bool shadow = false;      ///< errors are distances from a shadow
+  double least = 0;         ///< see `least_error`
+};
+
+/// Judges an output's errors together: their size, their sign, and zeros for small values.
+void judge_whole(const Judged& output, const wire::Tolerance& tolerance, wire::OutputState& state);
+
+/// Below this magnitude an honest kernel may be as far off as the value is large. `rms`: of the
+/// expected values.
+[[nodiscard]] double rough_below(DType type, double rms, double least);
+
+/// A shadow computes something else where more than 1 % of the elements of a sample, this far
+/// apart, are off by that many times what is allowed.
+inline constexpr double kFarFromShadow = 4;
+[[nodiscard]] std::int64_t shadow_sample_step(std::int64_t elements);
+[[nodiscard]] bool is_shadow(std::int64_t far, std::int64_t seen);
+
+inline constexpr int kBinades = 128;
+/// The binade of a magnitude, from 2^-64 to 2^63.
+[[nodiscard]] std::size_t binade_of(double value);
+/// Squares of the reference's own errors by binade of the shadow.
+struct Binades {
+  std::array<double, kBinades> squares{};
+  std::array<std::int64_t, kBinades> counts{};
+};
+/// The reference's own RMS errors by binade; each counts for its neighbors too.
+[[nodiscard]] std::array<double, kBinades> honest_errors(const Binades& binades);
 
 /// Whether guards and inputs are intact and all outputs are right.
 [[nodiscard]] bool all_right(const wire::Comparison& verdict);
