@@ -64,6 +64,19 @@ bool allows_for_terms(const Contract& contract) {
   return contract.judge && contract.judge->version >= kSince;
 }
 
+bool same_rules_on_devices(const Contract& contract) {
+  constexpr int kSince = 5;
+  return contract.judge && contract.judge->version >= kSince;
+}
+
+bool shadow_tightens(const Contract& contract, const std::optional<double>& atol,
+                     const std::optional<double>& rtol) {
+  if (atol || rtol) return false;
+  return std::ranges::any_of(contract.tensors, [](const TensorSpec& tensor) {
+    return tensor.role != Role::in && (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16);
+  });
+}
+
 double error_of_terms(DType type, double length) {
   constexpr double kRoundings = 8;
   constexpr double kRoom = 0x1p18;

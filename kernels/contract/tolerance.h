@@ -41,6 +41,15 @@ namespace ratchet {
 /// terms earn: frozen with the run, by the version of its rules.
 [[nodiscard]] bool allows_for_terms(const Contract& contract);
 
+/// Whether a judge on a device applies every rule of the one on the processor: frozen with the run,
+/// by the version of its rules.
+[[nodiscard]] bool same_rules_on_devices(const Contract& contract);
+
+/// Whether outputs are held to more with a shadow than without: 16-bit ones without given
+/// tolerances, the caller's or the reference's own.
+[[nodiscard]] bool shadow_tightens(const Contract& contract, const std::optional<double>& atol,
+                                   const std::optional<double>& rtol);
+
 /// What an honest sum may be off by for each unit of the magnitudes of its terms: 8 roundings of
 /// what kernels compute in. Their errors grow with the root of the length; beyond 2^18 terms this
 /// falls by it, so that TF32 products (2^-11 for each term, in both directions) still fail.

@@ -6,6 +6,7 @@
 //
 // Work is queued on the legacy stream. Results go to device memory that the caller has cleared.
 
+#include "judge_arenas.cuh"
 #include "judge_errors.cuh"
 #include "judge_numbers.cuh"
 
@@ -281,11 +282,7 @@ extern "C" void ratchet_judge(const long long* words) {
                                          pointer<Squares>(words[4]));
       break;
     case 5:
-      compare_output<<<kBlocks, kThreads>>>(
-          {pointer<Byte>(words[4]), pointer<Byte>(words[1]), pointer<Byte>(words[5]), count, type,
-           words[6] != 0, real(words[7]), real(words[8]), real(words[10]),
-           pointer<float>(words[11]), static_cast<Word>(words[12])},
-          pointer<Tally>(words[9]));
+      compare_output<<<kBlocks, kThreads>>>(*pointer<Output>(words[1]), pointer<Tally>(words[2]));
       break;
     case 6:
       fill_elements<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), static_cast<int>(words[3]),
@@ -307,6 +304,23 @@ extern "C" void ratchet_judge(const long long* words) {
     case 10:
       sample<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count,
                                     static_cast<Word>(words[4]), pointer<double>(words[5]));
+      break;
+    case 11:
+      sample_far<<<kBlocks, kThreads>>>(*pointer<Output>(words[1]), static_cast<Word>(words[3]),
+                                        pointer<Sampled>(words[2]));
+      break;
+    case 12:
+      measure_honesty<<<kBlocks, kThreads>>>(*pointer<Output>(words[1]),
+                                             pointer<Binades>(words[2]));
+      break;
+    case 13:
+      widen<<<kBlocks, kThreads>>>(pointer<double>(words[1]), type, count, pointer<Byte>(words[4]));
+      break;
+    case 14:
+      combine<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, pointer<Byte>(words[4]));
+      break;
+    case 15:
+      exchange<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), count, pointer<Byte>(words[4]));
       break;
   }
 }

@@ -51,13 +51,8 @@ class DeviceExaminer : public Examiner {
     if (!*first) return std::optional<Examination>{};
     Examination examination{*std::move((*first)->comparison), std::nullopt, false};
     if (question.strain) {
-      auto strain = strain_of(
-          [&](double factor) -> Result<bool> {
-            auto reply = trials_->compare(place, call, factor);
-            if (!reply) return reply.error();
-            return reply->comparison->passed;
-          },
-          examination.verdict.passed);
+      auto strain = strain_of([&](double factor) { return trials_->within(factor, call); },
+                              examination.verdict.passed);
       if (!strain) return strain.error();
       examination.strain = *strain;
     }
@@ -111,12 +106,9 @@ class DeviceExaminer : public Examiner {
       auto answered = trials_->describe(call);
       if (!answered) return answered.error();
       if (answered->not_finite > not_finite) continue;
-      auto stale = trials_->forge(wire::Control::stale, call, contract_.judge->moved);
-      if (!stale) return stale.error();
-      const bool moved = *stale && std::ranges::any_of((*stale)->outputs, [](const auto& output) {
-        return output.mismatches > 0;
-      });
-      if (!moved) continue;
+      auto moved = trials_->moved(call);
+      if (!moved) return moved.error();
+      if (!*moved) continue;
       // Half of what the reference moved by: neither side of it is a matter of rounding.
       auto reply = compared(plan, place, contract_.judge->moved / 2, call);
       if (!reply) return reply.error();

@@ -199,15 +199,16 @@ std::vector<std::int64_t> DeviceTrials::places(std::int64_t bytes, int count) co
 
 Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
                               const std::optional<wire::Place>& place, const CallContext& call) {
-  plan_ = plan;
-  dims_ = content.dims;
-  generated_ = {
-      {plan.layout, content.seed, content.distribution, index_limit(content.dims), given_},
-      place,
-      false,
-      content.changed,
-      content.uses};
-  auto first = generated_;
+  now_ = {plan,
+          content.dims,
+          {{plan.layout, content.seed, content.distribution, index_limit(content.dims), given_},
+           place,
+           false,
+           content.changed,
+           content.uses},
+          {},
+          {}};
+  auto first = now_.generated;
   if (makes_inputs()) {
     first.place.reset();
     first.uses.reset();
@@ -220,10 +221,10 @@ Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
 }
 
 Result<bool> DeviceTrials::make_inputs(bool anew, const CallContext& call) {
-  const wire::MadeInputs inputs{given_, inputs_seed(generated_.content.seed), anew};
-  if (auto done = reference_.run_attached(plan_, 0, call, inputs); !done) return done.error();
+  const wire::MadeInputs inputs{given_, inputs_seed(now_.generated.content.seed), anew};
+  if (auto done = reference_.run_attached(now_.plan, 0, call, inputs); !done) return done.error();
   if (reference_.fault()) return inputs_failed(contract_, *reference_.fault());
-  auto adopting = generated_;
+  auto adopting = now_.generated;
   adopting.adopt = true;
   auto adopted = ask({.generate_on_device = adopting}, {}, call);
   if (!adopted) return adopted.error();
@@ -235,15 +236,15 @@ Result<bool> DeviceTrials::repeats_inputs(const CallContext& call) {
 }
 
 Status DeviceTrials::generate_again(const wire::Place& place, const CallContext& call) {
-  generated_.again = true;
-  generated_.place = place;
-  auto generated = ask({.generate_on_device = generated_}, {}, call);
+  now_.generated.again = true;
+  now_.generated.place = place;
+  auto generated = ask({.generate_on_device = now_.generated}, {}, call);
   if (!generated) return generated.error();
   return {};
 }
 
 Status DeviceTrials::answer(const CallContext& call) {
-  if (auto done = reference_.run_attached(plan_, 0, call); !done) return done;
+  if (auto done = reference_.run_attached(now_.plan, 0, call); !done) return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
   return {};
 }
@@ -253,78 +254,6 @@ Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
   if (!reply) return reply.error();
   if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer"};
   return *std::move(reply->first.answered);
-}
-
-Result<wire::Answered> DeviceTrials::answered_trial(const Dims& dims,
-                                                    const std::string& distribution,
-                                                    const CallContext& call) {
-  auto plan = call_plan_of(contract_, dims);
-  if (!plan) return plan.error();
-  if (auto made = generate(*plan, {dims, distribution, fresh_seed(), {}, {}}, {}, call); !made)
-    return made.error();
-  if (auto done = answer(call); !done) return done.error();
-  return describe(call);
-}
-
-Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContext& call) {
-  constexpr std::int64_t kFew = 64;
-  constexpr int kTrials = 4;
-  if (!contract_.judge) return false;
-  if (const auto known = facts_.find(dims); known != facts_.end()) return known->second.finite;
-  auto first = answered_trial(dims, "normal", call);
-  if (!first) return first.error();
-  CaseFacts facts{first->not_finite == 0, {{"normal", first->rms}}};
-  const bool few = std::ranges::any_of(plan_.layout.buffers, [](const auto& buffer) {
-    return buffer.role != Role::in && buffer.elements < kFew;
-  });
-  // The magnitude of a few sums is left to chance: it takes several trials to see.
-  for (const auto& distribution : few ? distributions_of(contract_) : std::vector<std::string>{}) {
-    if (drawn_once(distribution)) continue;
-    std::vector<double> squares(first->rms.size());
-    for (int i = 0; i < kTrials; ++i) {
-      auto trial = answered_trial(dims, distribution, call);
-      if (!trial) return trial.error();
-      for (std::size_t k = 0; k < squares.size() && k < trial->rms.size(); ++k)
-        squares[k] += trial->rms[k] * trial->rms[k] / kTrials;
-    }
-    for (auto& value : squares) value = std::sqrt(value);
-    facts.rms[distribution] = std::move(squares);
-  }
-  return facts_.emplace(dims, std::move(facts)).first->second.finite;
-}
-
-Result<std::optional<wire::Comparison>> DeviceTrials::forge(wire::Control control,
-                                                            const CallContext& call,
-                                                            double factor) {
-  auto reply = ask({.forge_on_device = wire::ForgeOnDevice{control, comparison(factor)}}, {}, call);
-  if (!reply) return reply.error();
-  return std::move(reply->first.comparison);
-}
-
-wire::Compare DeviceTrials::comparison(double factor) const {
-  const bool sliced = generated_.changed && generated_.changed->slice;
-  TrialFacts facts{
-      sliced ? kSliceDistribution : generated_.content.distribution, {}, {}, false, false};
-  if (const auto known = facts_.find(dims_); known != facts_.end()) {
-    const auto& rms = known->second.rms;
-    facts.normal_rms = rms.at("normal");
-    if (rms.size() > 1) {
-      const auto own = rms.find(facts.distribution);
-      facts.least_rms = own == rms.end() ? facts.normal_rms : own->second;
-    }
-  }
-  return loosened(
-      comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol, facts),
-      factor);
-}
-
-Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallContext& call,
-                                          double factor) {
-  auto reply =
-      ask({.compare_on_device = wire::CompareOnDevice{comparison(factor), place}}, {}, call);
-  if (!reply) return reply.error();
-  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
-  return std::move(reply->first);
 }
 
 Result<DeviceTrials::Answer> DeviceTrials::ask(const wire::Request& request,

@@ -82,17 +82,21 @@ class DeviceTrials {
   /// Runs the reference.
   Status answer(const CallContext& call);
   /// Whether the reference's answers to normal inputs of this size are finite. On first use it
-  /// generates trials of its own, for no candidate, and notes their magnitudes for `compare`.
+  /// generates trials of its own, for no candidate, and notes what `compare` needs to know.
   Result<bool> finite_when_normal(const Dims& dims, const CallContext& call);
   /// Facts about the reference's answer.
   Result<wire::Answered> describe(const CallContext& call);
   /// The verdict on what a control would leave; empty if the control does not apply.
-  /// `factor` loosens the tolerances.
-  Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call,
-                                                double factor = 1);
+  Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call);
+  /// Whether the reference's answer is far from the last one to an unchanged trial that was
+  /// described, in any element, by the contract's JudgeRules::moved.
+  Result<bool> moved(const CallContext& call);
   /// Judges what a candidate left at that place: `comparison`, and after `generate_again` also
-  /// `same_bits`.
+  /// `same_bits`. `factor` loosens the tolerances. Where the rules ask for it, the reference is
+  /// asked again, on other memory; the trial stays the same.
   Result<wire::Reply> compare(const wire::Place& place, const CallContext& call, double factor = 1);
+  /// Whether what was compared last is within `factor` times the allowed errors, with no shadow.
+  Result<bool> within(double factor, const CallContext& call);
 
  private:
   using Answer = std::pair<wire::Reply, std::vector<Fd>>;
@@ -124,20 +128,54 @@ class DeviceTrials {
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
   int dealt_ = 0;
-  [[nodiscard]] wire::Compare comparison(double factor) const;
-  /// The answer's facts for a trial that no candidate sees.
-  Result<wire::Answered> answered_trial(const Dims& dims, const std::string& distribution,
+  /// What is at hand beside the reference's answer.
+  struct Beside {
+    bool shadow = false;
+    bool terms = false;
+  };
+  [[nodiscard]] wire::Compare comparison(double factor, Beside beside) const;
+  /// Once more, what was compared last.
+  Result<wire::Comparison> kept(double factor, Beside beside, const CallContext& call);
+  /// Goes on where the plain rule has decided, by what shadow and terms allow and ask for.
+  Status weigh(wire::Comparison& verdict, double factor, bool by_terms, const CallContext& call);
+  /// The verdict on what a control would leave by this plan alone.
+  Result<std::optional<wire::Comparison>> forged(wire::Control control, const wire::Compare& plan,
+                                                 const CallContext& call);
+  /// Whether the reference's answer in float64 to the trial is in the memory for it.
+  Result<bool> shadow_of(const CallContext& call);
+  Result<bool> make_shadow(const CallContext& call);
+  /// Whether its answer to the magnitudes of the trial's inputs is there.
+  Result<bool> terms_of(const CallContext& call);
+  Result<bool> make_terms(const CallContext& call);
+  /// As Judge's of the same name, on trials of its own. Empty: there is no room to find out.
+  Result<std::optional<bool>> linear(const Dims& dims, const CallContext& call);
+  Result<std::optional<bool>> linear_in(const std::string& input, const Dims& dims,
                                         const CallContext& call);
+  Result<bool> elementwise(Content content, const CallContext& call);
+  /// `generate` for no candidate, and the answer.
+  Status try_content(const Content& content, const CallContext& call);
+  /// The answer's facts for a trial that no candidate sees.
+  Result<wire::Answered> answered_trial(const Content& content, const CallContext& call);
+  Result<wire::Reply> step(const wire::TermsOnDevice& plan, const CallContext& call);
 
   struct CaseFacts {
     bool finite = true;
+    bool elementwise = false;
+    std::optional<bool> linear;                      ///< found when first needed
     std::map<std::string, std::vector<double>> rms;  ///< by distribution
   };
   std::map<Dims, CaseFacts> facts_;
 
-  CallPlan plan_;
-  Dims dims_;
-  wire::GenerateOnDevice generated_;
+  /// The present trial, and what was found about it.
+  struct Now {
+    CallPlan plan;
+    Dims dims;
+    wire::GenerateOnDevice generated;
+    std::optional<bool> shadow, terms;
+  };
+  Now now_;
+  bool widens_ = true;     ///< until the reference fails in float64, or takes long
+  std::string no_shadow_;  ///< why there is none, if it is worth a note
 };
 
 }  // namespace ratchet

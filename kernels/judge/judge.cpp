@@ -230,7 +230,8 @@ Result<const Judge::Shadow*> Judge::shadow_of(const Trial& trial, const CallCont
 Result<std::optional<Judge::Shadow>> Judge::make_shadow(const Trial& trial,
                                                         const CallContext& call) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-  auto wide = widened(trial.plan.layout);
+  auto plan = wide_call_of(contract_, trial.dims, trial.plan.layout);
+  auto& wide = plan.layout;
   if (wide.bytes > kMostBytes) return std::optional<Shadow>{};
   auto inputs = MemoryFile::create("wide inputs", wide.bytes);
   if (!inputs) return inputs.error();
@@ -238,9 +239,6 @@ Result<std::optional<Judge::Shadow>> Judge::make_shadow(const Trial& trial,
   auto done = ask({.widen = wire::Widen{trial.plan.layout, wide}}, descriptors, call);
   if (!done) return done.error();
   if (auto sealed = inputs->seal(); !sealed) return sealed.error();
-  CallPlan plan{wide, arguments_of(contract_, trial.dims, wide)};
-  for (auto& argument : plan.arguments)
-    if (is_floating(argument.dtype)) argument.dtype = DType::f64;
   auto answer = reference_->shadow(trial.dims, plan, *inputs, call);
   if (!answer) return std::optional<Shadow>{};
   return std::optional<Shadow>(Shadow{std::move(wide), *std::move(answer)});
@@ -309,13 +307,6 @@ Result<wire::Compare> Judge::plan_of(const Trial& trial, Beside beside, double f
                   factor);
 }
 
-bool Judge::shadow_tightens() const {
-  if (atol() || rtol()) return false;
-  return std::ranges::any_of(contract_.tensors, [](const TensorSpec& tensor) {
-    return tensor.role != Role::in && (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16);
-  });
-}
-
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                         const CallContext& call, double factor) {
   auto verdict = compare_strictly(trial, returned, call, factor);
@@ -334,7 +325,7 @@ Result<wire::Comparison> Judge::compare_strictly(const Trial& trial, const Memor
                                                  const CallContext& call, double factor) {
   if (check_) return checked(trial, returned, call);
   if (!contract_.judge) return compared(trial, returned, nullptr, nullptr, factor, call);
-  if (!shadow_tightens()) {
+  if (!shadow_tightens(contract_, atol(), rtol())) {
     auto verdict = compared(trial, returned, nullptr, nullptr, factor, call);
     // Computing in float64 takes as long as the answer itself, and could only allow more.
     if (!verdict || verdict->passed) return verdict;

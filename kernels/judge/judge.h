@@ -146,8 +146,6 @@ class Judge {
   Result<std::optional<Shadow>> make_shadow(const Trial& trial, const CallContext& call);
   /// Kept for the next question about the same trial, as controls ask several; null: it has none.
   Result<const Shadow*> shadow_of(const Trial& trial, const CallContext& call);
-  /// Whether outputs are held to more with a shadow than without.
-  [[nodiscard]] bool shadow_tightens() const;
   Result<wire::Comparison> compared(const Trial& trial, const MemoryFile& returned,
                                     const Shadow* shadow, const MemoryFile* terms, double factor,
                                     const CallContext& call);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernels/contract/layout.h"
 #include "kernels/judge/python_reference.h"
 #include "server/core/files.h"
 
@@ -110,6 +111,14 @@ Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
 }
 
 }  // namespace
+
+CallPlan wide_call_of(const Contract& contract, const Dims& dims, const wire::ArenaLayout& layout) {
+  auto wide = widened(layout);
+  auto arguments = arguments_of(contract, dims, wide);
+  for (auto& argument : arguments)
+    if (is_floating(argument.dtype)) argument.dtype = DType::f64;
+  return {std::move(wide), std::move(arguments)};
+}
 
 Error reference_failed(const Fault& fault) {
   return invalid_argument("the reference failed: " + fault.text(), std::string(kFixReference));

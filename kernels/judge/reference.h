@@ -43,6 +43,10 @@ class Reference {
   [[nodiscard]] virtual std::optional<double> rtol() const { return std::nullopt; }
 };
 
+/// A call on one case with every floating-point buffer and number in float64. Pure.
+[[nodiscard]] CallPlan wide_call_of(const Contract& contract, const Dims& dims,
+                                    const wire::ArenaLayout& layout);
+
 /// What references need from the machine.
 struct ReferenceParts {
   WorkerPlace place;

@@ -2,23 +2,35 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/judge.h"
+#include "kernels/judge/sums.h"
 
 namespace ratchet {
-namespace {
+std::optional<PartsOfSums> parts_of_sums(const Contract& contract,
+                                         const wire::ArenaLayout& layout) {
+  PartsOfSums parts;
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const auto& buffer = layout.buffers[i];
+    const bool output = buffer.role != Role::in;
+    if (output && (buffer.role == Role::inout || !is_floating(buffer.dtype))) return std::nullopt;
+    if (!output && !is_floating(buffer.dtype)) continue;
+    if (!output && keeps_contents(contract.tensors[i])) return std::nullopt;
+    (output ? parts.outputs : parts.inputs).push_back(buffer.name);
+  }
+  if (parts.inputs.empty()) return std::nullopt;
+  return parts;
+}
 
-/// The server's own tolerances: given ones may be closer than two of the reference's answers.
-wire::Compare own_plan(Contract contract, const Dims& dims, const wire::ArenaLayout& layout) {
+wire::Compare plan_for_sums(Contract contract, const Dims& dims, const wire::ArenaLayout& layout) {
   for (auto& tensor : contract.tensors) tensor.atol = tensor.rtol = std::nullopt;
   return comparison_plan(contract, dims, layout, std::nullopt, std::nullopt);
 }
-
-}  // namespace
 
 Result<MemoryFile> Judge::combined(const MemoryFile& first, const MemoryFile& second,
                                    const wire::Combine& plan, const CallContext& call) {
@@ -32,32 +44,25 @@ Result<MemoryFile> Judge::combined(const MemoryFile& first, const MemoryFile& se
 
 Result<bool> Judge::linear(const Trial& trial, const CallContext& call) {
   const auto& layout = trial.plan.layout;
-  std::vector<std::string> inputs, outputs;
-  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
-    const auto& buffer = layout.buffers[i];
-    const bool output = buffer.role != Role::in;
-    if (output && (buffer.role == Role::inout || !is_floating(buffer.dtype))) return false;
-    if (!output && !is_floating(buffer.dtype)) continue;
-    if (!output && keeps_contents(contract_.tensors[i])) return false;
-    (output ? outputs : inputs).push_back(buffer.name);
-  }
-  for (const auto& input : inputs) {
+  const auto parts = parts_of_sums(contract_, layout);
+  if (!parts) return false;
+  for (const auto& input : parts->inputs) {
     auto other = with_other(trial, input, fresh_seed(), call);
     if (!other) return other.error();
     auto both = combined(trial.sent, other->sent, {layout, {input}}, call);
     if (!both) return both.error();
     auto answer = answered(trial.dims, trial.distribution, trial.plan, *std::move(both), call);
     if (!answer) return answer.error();
-    auto sums = combined(trial.expected, other->expected, {layout, outputs}, call);
+    auto sums = combined(trial.expected, other->expected, {layout, parts->outputs}, call);
     if (!sums) return sums.error();
     const std::array descriptors{answer->sent.fd(), sums->fd(), answer->expected.fd()};
-    auto reply = ask({.compare = own_plan(contract_, trial.dims, layout)}, descriptors, call);
+    auto reply = ask({.compare = plan_for_sums(contract_, trial.dims, layout)}, descriptors, call);
     if (!reply) return reply.error();
     const auto differs = [](const OutputError& output) { return output.mismatches > 0; };
     if (!reply->comparison || std::ranges::any_of(reply->comparison->outputs, differs))
       return false;
   }
-  return !inputs.empty();
+  return true;
 }
 
 Result<const MemoryFile*> Judge::terms_of(const Trial& trial, const CallContext& call) {

@@ -104,7 +104,9 @@ struct Check {
   CorrectnessReport report;
   Reasons reasons;
   int failures = 0;
-  int by_terms = 0;                          ///< executions that passed by what their terms earn
+  int by_terms = 0;   ///< executions that passed by what their terms earn
+  int no_shadow = 0;  ///< executions that were judged without one
+  std::string why_no_shadow{};
   std::optional<Step> first_wrong{};         ///< the first with only its outputs wrong
   std::vector<std::string> wrong_outputs{};  ///< of it
   std::map<std::string, int> dropped{};      ///< trials without a finite answer, by distribution
@@ -134,6 +136,7 @@ Status Check::run(const Step& step, std::string_view seed) {
     for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
     if (!verdict.passed) ++failures;
     by_terms += verdict.by_terms;
+    if (!verdict.no_shadow.empty()) ++no_shadow, why_no_shadow = verdict.no_shadow;
     note_wrong(step, verdict);
     note_leans(verdict);
     if (const auto& again = (*examined)->again; again && !again->same_bits) {
@@ -260,6 +263,12 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
                                  "off by 8 roundings of the magnitudes of its terms, however far "
                                  "they cancel",
                                  check.by_terms),
+                     {}});
+  if (check.no_shadow > 0)
+    notes.push_back({"no_shadow",
+                     fmt::format("{} executions were judged without the reference's answer in "
+                                 "float64: {}",
+                                 check.no_shadow, check.why_no_shadow),
                      {}});
   if (!check.report.repeatable)
     notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});

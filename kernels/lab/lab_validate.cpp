@@ -65,6 +65,8 @@ class DeviceTrialBackend : public TrialBackend {
                              const CallContext& call) override {
     const auto plan = call_plan_of(contract_, dims);
     if (!plan) return plan.error();
+    if (same_rules_on_devices(contract_))
+      if (auto known = trials_->finite_when_normal(dims, call); !known) return known.error();
     const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
     // No candidate attaches memory: everything judged stays in the judge.
     if (auto generated = trials_->generate(*plan, content, {}, call); !generated)

@@ -168,8 +168,30 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(
 
 Status CandidateProcess::attach(std::span<const Fd> memory, std::int64_t bytes,
                                 const CallContext& call) {
+  return attach(memory, wire::Attach{bytes, false}, call);
+}
+
+Status CandidateProcess::attach_wide(std::span<const Fd> memory, std::int64_t bytes,
+                                     const CallContext& call) {
+  return attach(memory, wire::Attach{bytes, true}, call);
+}
+
+Result<bool> CandidateProcess::run_wide(const CallPlan& plan, const CallContext& call) {
+  if (fault_) return false;
   wire::Request request;
-  request.attach = wire::Attach{bytes};
+  request.call = wire::Call{plan.layout, plan.arguments, 0, {}, true};
+  auto reply = worker_.run(request, {}, deadline_, call);
+  if (!reply) return reply.error();
+  if (!reply->fault) return true;
+  const auto& kind = reply->fault->kind;
+  if (kind != "exception" && kind != "load_error") fault_ = reply->fault;
+  return false;
+}
+
+Status CandidateProcess::attach(std::span<const Fd> memory, const wire::Attach& plan,
+                                const CallContext& call) {
+  wire::Request request;
+  request.attach = plan;
   std::vector<int> descriptors;
   for (const auto& piece : memory) descriptors.push_back(piece.get());
   auto reply = ask(request, descriptors, deadline_, call);
@@ -185,7 +207,7 @@ Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
                                       const CallContext& call,
                                       const std::optional<wire::MadeInputs>& inputs) {
   wire::Request request;
-  request.call = wire::Call{plan.layout, plan.arguments, at, inputs};
+  request.call = wire::Call{plan.layout, plan.arguments, at, inputs, false};
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
   return {};

@@ -100,6 +100,10 @@ class CandidateProcess {
   Status attach(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
   /// Lets go of it.
   Status detach(const CallContext& call);
+  /// The same of memory for calls in float64, beside the other; only of a Python reference's
+  /// process. `run_wide`: one such call at its beginning; false if it raised, which is no fault.
+  Status attach_wide(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
+  Result<bool> run_wide(const CallPlan& plan, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call,
                       const std::optional<wire::MadeInputs>& inputs = {});
 
@@ -138,6 +142,7 @@ class CandidateProcess {
   Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
                           std::chrono::milliseconds deadline, const CallContext& call);
   Result<std::optional<MemoryFile>> sealed(MemoryFile file);
+  Status attach(std::span<const Fd> memory, const wire::Attach& plan, const CallContext& call);
   /// Requests an arena of the rotation and checks its number of calls for plausibility.
   Result<int> collected(int index, std::span<const int> descriptors, const CallContext& call);
 

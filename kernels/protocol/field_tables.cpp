@@ -23,6 +23,7 @@ template const FieldTable& table_of<wire::Forge>();
 template const FieldTable& table_of<wire::Tolerance>();
 template const FieldTable& table_of<wire::Compare>();
 template const FieldTable& table_of<wire::CompareOnDevice>();
+template const FieldTable& table_of<wire::TermsOnDevice>();
 template const FieldTable& table_of<wire::ForgeOnDevice>();
 template const FieldTable& table_of<wire::Samples>();
 template const FieldTable& table_of<wire::CeilingValue>();
@@ -53,6 +54,7 @@ template const FieldTable& table_of<wire::Combine>();
 template const FieldTable& table_of<wire::Widen>();
 template const FieldTable& table_of<wire::Describe>();
 template const FieldTable& table_of<wire::GenerateOnDevice>();
+template const FieldTable& table_of<wire::WidenOnDevice>();
 template const FieldTable& table_of<wire::DescribeOnDevice>();
 
 }  // namespace ratchet::fields_detail

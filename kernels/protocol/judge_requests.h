@@ -3,6 +3,7 @@
 // Requests to a judge about answers. See messages.h for the roles.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/protocol/arena.h"
@@ -89,12 +90,42 @@ struct Compare {
 /// Compares what a call left in a candidate's memory with the generated trial and its answer, using
 /// a copy that no other process can reach. After a GenerateOnDevice with `again`, the reply also
 /// says whether all output bits are unchanged.
+///
+/// `wide` and `with_terms` of the comparison: what the last WidenOnDevice and TermsOnDevice left.
 struct CompareOnDevice {
   Compare compare;
   Place place;
+  bool kept = false;  ///< once more what was compared last, whoever left it, instead of the place
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&CompareOnDevice::compare>(), required<&CompareOnDevice::place>());
+    visit(required<&CompareOnDevice::compare>(), required<&CompareOnDevice::place>(),
+          optional<&CompareOnDevice::kept>());
+  }
+};
+
+/// The steps of asking the reference about sums. Its answers are in its own memory, and `aside` is
+/// an arena of the judge.
+enum class TermsStep {
+  keep,        ///< aside: the trial and its answer
+  add,         ///< the answer to aside's outputs, and the tensor aside to the trial's: a new trial
+  judge,       ///< aside's outputs, as if they had been returned, with the answer
+  magnitudes,  ///< aside: the trial and its answer; the trial's inputs become their magnitudes
+  restore,     ///< exchanges aside, which then has the terms, with the reference's memory
+};
+constexpr auto enum_names(TermsStep) {
+  using enum TermsStep;
+  return as_written<keep, add, judge, magnitudes, restore>();
+}
+
+/// Reply: `fits`, and for `judge` `comparison`.
+struct TermsOnDevice {
+  TermsStep step = TermsStep::keep;
+  std::string tensor;              ///< of `add`
+  std::optional<Compare> compare;  ///< of `judge`
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&TermsOnDevice::step>(), optional<&TermsOnDevice::tensor>(),
+          optional<&TermsOnDevice::compare>());
   }
 };
 
@@ -117,5 +148,6 @@ extern template const FieldTable& table_of<wire::Forge>();
 extern template const FieldTable& table_of<wire::Tolerance>();
 extern template const FieldTable& table_of<wire::Compare>();
 extern template const FieldTable& table_of<wire::CompareOnDevice>();
+extern template const FieldTable& table_of<wire::TermsOnDevice>();
 extern template const FieldTable& table_of<wire::ForgeOnDevice>();
 }  // namespace ratchet::fields_detail

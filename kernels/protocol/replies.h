@@ -86,6 +86,7 @@ struct Comparison {
   // Of the server, never on the wire.
   std::string objection;  ///< of the task's own check
   bool by_terms = false;  ///< passed only by what sums of its terms' magnitude may be off by
+  std::string no_shadow;  ///< why the device has no answer in float64 that was asked for
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
@@ -110,6 +111,7 @@ struct Reply {
   /// Of a CompareOnDevice after a GenerateOnDevice with `again`: the outputs; of one with `adopt`:
   /// the given inputs, beside those of the last unchanged trial that was described.
   std::optional<bool> same_bits;
+  std::optional<bool> fits;  ///< false: free device memory does not suffice
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
@@ -119,8 +121,8 @@ struct Reply {
     visit(optional<&R::fault>(), optional<&R::error>(), optional<&R::device>(),
           optional<&R::devices>(), optional<&R::sandbox>(), optional<&R::samples>(),
           optional<&R::counters>(), optional<&R::uses>(), optional<&R::forged>(),
-          optional<&R::same_bits>(), optional<&R::answered>(), optional<&R::comparison>(),
-          optional<&R::ceilings>());
+          optional<&R::same_bits>(), optional<&R::fits>(), optional<&R::answered>(),
+          optional<&R::comparison>(), optional<&R::ceilings>());
   }
 };
 

@@ -32,8 +32,7 @@ struct Load {
   }
 };
 
-/// A call of the reference's function that makes inputs, instead of the entry: it stores them in
-/// the arena. Only for the role baseline.
+/// A call of the function that makes inputs, instead of the entry; only for the role baseline.
 struct MadeInputs {
   std::vector<std::string> names;  ///< of the inputs to store
   std::int64_t seed = 0;
@@ -59,8 +58,7 @@ struct Execute {
 };
 
 /// Prepares timing on rotating arenas. Descriptors: one arena each, to be uploaded; none if a judge
-/// generated them in the attached memory. A second Prepare replaces the arenas: new contents at new
-/// addresses.
+/// generated them in the attached memory. A second Prepare replaces the arenas.
 struct Prepare {
   ArenaLayout layout;
   std::vector<Argument> arguments;
@@ -105,8 +103,11 @@ struct Collect {
 /// Attaches shared device memory. Descriptor: the memory.
 struct Attach {
   std::int64_t bytes = 0;  ///< of the arenas in it, as in Share; 0: lets go of what is attached
+  bool wide = false;       ///< of a WidenOnDevice, beside the other; only for the role baseline
 
-  static constexpr void fields(auto&& visit) { visit(required<&Attach::bytes>()); }
+  static constexpr void fields(auto&& visit) {
+    visit(required<&Attach::bytes>(), optional<&Attach::wide>());
+  }
 };
 
 /// Calls the entry once on the arena at offset `at` of the attached memory.
@@ -115,10 +116,11 @@ struct Call {
   std::vector<Argument> arguments;
   std::int64_t at = 0;
   std::optional<MadeInputs> inputs{};
+  bool wide = false;  ///< in float64, on the memory attached as such
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Call::layout>(), required<&Call::arguments>(), required<&Call::at>(),
-          optional<&Call::inputs>());
+          optional<&Call::inputs>(), optional<&Call::wide>());
   }
 };
 
@@ -161,6 +163,8 @@ struct Request {
   std::optional<CompareOnDevice> compare_on_device;
   std::optional<DescribeOnDevice> describe_on_device;
   std::optional<ForgeOnDevice> forge_on_device;
+  std::optional<WidenOnDevice> widen_on_device;
+  std::optional<TermsOnDevice> terms_on_device;
   std::optional<Exercise> exercise;
   std::optional<MeasureCeilings> ceilings;
 
@@ -173,7 +177,8 @@ struct Request {
           optional<&R::forge>(), optional<&R::compare>(), optional<&R::share>(),
           optional<&R::attach>(), optional<&R::call>(), optional<&R::generate_on_device>(),
           optional<&R::compare_on_device>(), optional<&R::describe_on_device>(),
-          optional<&R::forge_on_device>(), optional<&R::exercise>(), optional<&R::ceilings>());
+          optional<&R::forge_on_device>(), optional<&R::widen_on_device>(),
+          optional<&R::terms_on_device>(), optional<&R::exercise>(), optional<&R::ceilings>());
   }
 };
 

@@ -166,6 +166,14 @@ struct GenerateOnDevice {
   }
 };
 
+/// Stores the generated trial in memory that the judge shares with the reference alone, every
+/// floating-point buffer in float64. Reply: `fits`, and the memory's descriptor if it is new.
+struct WidenOnDevice {
+  ArenaLayout wide;
+
+  static constexpr void fields(auto&& visit) { visit(required<&WidenOnDevice::wide>()); }
+};
+
 /// Describes the reference's answer to the generated trial. Reply: `answered`.
 struct DescribeOnDevice {
   static constexpr void fields(auto&&) {}
@@ -187,5 +195,6 @@ extern template const FieldTable& table_of<wire::Combine>();
 extern template const FieldTable& table_of<wire::Widen>();
 extern template const FieldTable& table_of<wire::Describe>();
 extern template const FieldTable& table_of<wire::GenerateOnDevice>();
+extern template const FieldTable& table_of<wire::WidenOnDevice>();
 extern template const FieldTable& table_of<wire::DescribeOnDevice>();
 }  // namespace ratchet::fields_detail

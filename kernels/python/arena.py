@@ -1,6 +1,7 @@
 """The buffers of one case, laid out in one block of memory, as arrays or tensors."""
 
 import ast
+import contextlib
 import math
 
 from messages import Failed
@@ -71,6 +72,21 @@ class Precision:
         self.torch.backends.cudnn.allow_tf32 = False
         for name, value in self.sums.items():
             setattr(self.matmul, name, value)
+
+
+@contextlib.contextmanager
+def default_type(wide):
+    """What torch creates without a type of its own is float64, if `wide`."""
+    if not wide:
+        yield
+        return
+    import torch
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def wants_torch(text):

@@ -79,6 +79,14 @@ class Slot:
         arena.store(self.arena, result)
 
 
+class WideSlot(Slot):
+    """One bound call of a reference in float64."""
+
+    def call(self):
+        with arena.default_type(True):
+            super().call()
+
+
 class SignedSlot:
     """One bound call of a module or function. A module is built and gets its state here, untimed."""
 
@@ -268,10 +276,18 @@ class EmbeddedKernel:
                          if b["role"] != "out" and b["init"] != "zeros"}
             arguments = keywords(self.function, plan["arguments"], values.values,
                                  inputs=inputs_of if self.is_baseline else None)
-            self.slots[number] = Slot(self, values, arguments)
+            made = WideSlot if plan.get("wide", False) else Slot
+            self.slots[number] = made(self, values, arguments)
             return
         self.slots[number] = SignedSlot(self, values, plan["arguments"])
         self.keep_settings()
+
+    def release(self, number):
+        slot = self.slots.pop(number, None)
+        if isinstance(slot, WideSlot) and self.device is not None:
+            import torch
+            del slot
+            torch.cuda.empty_cache()  # kernels may need what an answer in float64 took
 
     def note(self, error):
         if self.failed is not None:
@@ -332,7 +348,7 @@ def main(plan):
         Calls._fields_[3][1](guarded(kernel, lambda n: kernel.slots[n].call(), False)),
         Calls._fields_[4][1](guarded(kernel, lambda n: kernel.slots[n].settle(), False))
         if kernel.is_baseline else nothing,
-        Calls._fields_[5][1](guarded(kernel, lambda n: kernel.slots.pop(n, None), False)),
+        Calls._fields_[5][1](guarded(kernel, kernel.release, False)),
         Calls._fields_[6][1](guarded(kernel, kernel.failure, True)))
     folders = (ctypes.c_char_p * len(readable))(*[f.encode() for f in readable])
     return library.ratchet_embedded_run(role.encode(), device, folders, len(readable),

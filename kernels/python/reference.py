@@ -9,7 +9,6 @@ A failure of the reference is reported as {"failed": {"message", "line"}}; any o
 in ratchet.
 """
 
-import contextlib
 import mmap
 import os
 
@@ -68,7 +67,7 @@ class Reference:
                   if b["role"] != "out" and b["init"] != "zeros"}
         arguments = keywords(function, plan["arguments"], values.values, plan["dims"], inputs)
         try:
-            with self.default_type(plan.get("wide", False)):
+            with arena.default_type(self.torch and plan.get("wide", False)):
                 arena.store(values, function(**arguments))
         except Failed:
             raise
@@ -95,19 +94,6 @@ class Reference:
         except Exception as error:
             objection = described(error, self.file_name).args[0]
         return {"objection": str(objection or "")}
-
-    @contextlib.contextmanager
-    def default_type(self, wide):
-        if not (wide and self.torch):
-            yield
-            return
-        import torch
-        before = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
-        try:
-            yield
-        finally:
-            torch.set_default_dtype(before)
 
     def arena(self, memory, layout, oversized):
         if self.torch:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/contract/tolerance.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/timing/timed_arenas.h"
 #include "server/core/hash.h"
@@ -32,7 +33,10 @@ class DeviceArenas : public TimedArenas {
 
   /// Determines whether kernels must write all of their outputs. Error `unavailable`: contents that
   /// a function makes cannot be made or changed here once more.
-  Status open(const CallContext& call) {
+  Status open(const Contract& contract, const CallContext& call) {
+    if (same_rules_on_devices(contract))
+      if (auto known = trials_.finite_when_normal(content_.dims, call); !known)
+        return known.error();
     if (auto generated = trials_.generate(plan_, content(seeds_.front(), {}), {}, call); !generated)
       return generated;
     if (auto done = trials_.answer(call); !done) return done;
@@ -163,7 +167,7 @@ Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const C
   auto places = trials.places(bytes, places_for(bytes, contestants, most));
   auto made =
       std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret, std::move(places));
-  if (auto done = made->open(call); !done) return done.error();
+  if (auto done = made->open(contract, call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }
 

@@ -54,6 +54,15 @@ class DeviceJudge {
   };
   virtual Result<Compared> compare(const wire::CompareOnDevice& plan) = 0;
 
+  /// Room for more of the judge's own.
+  struct Roomy {
+    bool fits = true;                              ///< false: free memory does not suffice
+    std::vector<Fd> memory{};                      ///< of `widen`, if it is new
+    std::optional<wire::Comparison> comparison{};  ///< of `terms`
+  };
+  virtual Result<Roomy> widen(const wire::WidenOnDevice& plan) = 0;
+  virtual Result<Roomy> terms(const wire::TermsOnDevice& plan) = 0;
+
   virtual Result<wire::Answered> describe() = 0;
   /// Empty when the control is not applicable to one of the outputs.
   virtual Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) = 0;

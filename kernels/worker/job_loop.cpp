@@ -37,8 +37,11 @@ bool permitted(confine::Role role, const wire::Request& request) {
       request.describe || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
   if (request.share || request.generate_on_device || request.compare_on_device ||
-      request.describe_on_device || request.forge_on_device)
+      request.describe_on_device || request.forge_on_device || request.widen_on_device ||
+      request.terms_on_device)
     return !runs_kernels(role);
+  if ((request.attach && request.attach->wide) || (request.call && request.call->wide))
+    return role == confine::Role::baseline;
   if ((request.execute && request.execute->inputs) || (request.call && request.call->inputs))
     return role == confine::Role::baseline;
   if (request.load) return true;  // a judge loads its own library
@@ -109,6 +112,8 @@ wire::Reply JobLoop::answer(const wire::Request& request, Descriptors& descripto
   if (request.compare_on_device) return compare_on_device(*request.compare_on_device);
   if (request.describe_on_device) return describe_on_device();
   if (request.forge_on_device) return forge_on_device(*request.forge_on_device);
+  if (request.widen_on_device) return widen_on_device(*request.widen_on_device);
+  if (request.terms_on_device) return terms_on_device(*request.terms_on_device);
   if (request.exercise) return exercise(*request.exercise, descriptors);
   if (request.ceilings) return ceilings();
   return ours("empty request");
@@ -246,17 +251,25 @@ wire::Reply JobLoop::share(const wire::Share& plan) {
 }
 
 wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descriptors) {
-  rotation_.clear();  // its arenas may be in the memory that is replaced
-  attached_.reset();
-  if (descriptors.empty() && plan.bytes == 0) return {};
+  if (!plan.wide) {
+    rotation_.clear();  // its arenas may be in the memory that is replaced
+    attached_.reset();
+    if (descriptors.empty() && plan.bytes == 0) return {};
+  }
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
   auto arena = device_.attach(descriptors, plan.bytes);
   if (!arena) return ours(arena.error());
-  attached_ = *std::move(arena);
+  (plan.wide ? wide_ : attached_) = *std::move(arena);
   return {};
 }
 
 wire::Reply JobLoop::call(const wire::Call& plan) {
+  if (plan.wide) {
+    if (!loaded_ || !wide_) return ours("no reference is loaded or no memory is attached");
+    const auto bound = kernel_.bind_wide(plan.layout, plan.arguments, wide_->base() + plan.at);
+    if (!bound) return not_loaded(bound.error());
+    return call_once(*bound);
+  }
   if (!loaded_ || !attached_) return ours("no kernel is loaded or no memory is attached");
   const auto bound = bind(plan.layout, plan.arguments, plan.inputs, attached_->base() + plan.at);
   if (!bound) return not_loaded(bound.error());
@@ -298,6 +311,26 @@ wire::Reply JobLoop::forge_on_device(const wire::ForgeOnDevice& plan) {
   wire::Reply reply;
   reply.forged = verdict->has_value();
   reply.comparison = *std::move(verdict);
+  return reply;
+}
+
+wire::Reply JobLoop::widen_on_device(const wire::WidenOnDevice& plan) {
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
+  auto done = judge_->widen(plan);
+  if (!done) return ours(done.error());
+  wire::Reply reply;
+  reply.fits = done->fits;
+  for (auto& descriptor : done->memory) given_.push_back(std::move(descriptor));
+  return reply;
+}
+
+wire::Reply JobLoop::terms_on_device(const wire::TermsOnDevice& plan) {
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
+  auto done = judge_->terms(plan);
+  if (!done) return ours(done.error());
+  wire::Reply reply;
+  reply.fits = done->fits;
+  reply.comparison = std::move(done->comparison);
   return reply;
 }
 

@@ -66,6 +66,8 @@ class JobLoop {
   wire::Reply compare_on_device(const wire::CompareOnDevice& plan);
   wire::Reply describe_on_device();
   wire::Reply forge_on_device(const wire::ForgeOnDevice& plan);
+  wire::Reply widen_on_device(const wire::WidenOnDevice& plan);
+  wire::Reply terms_on_device(const wire::TermsOnDevice& plan);
   wire::Reply exercise(const wire::Exercise& plan, const Descriptors& descriptors);
   wire::Reply ceilings();
 
@@ -79,6 +81,7 @@ class JobLoop {
   std::size_t next_turn_ = 0;              ///< of the rotation, in the next block
   std::int64_t prepared_bytes_ = 0;        ///< size of the arenas prepared last
   std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge
+  std::unique_ptr<DeviceArena> wide_;      ///< likewise, for calls in float64
   std::unique_ptr<DeviceJudge> judge_;
   std::vector<Fd> given_;  ///< descriptors to send with the reply
 };

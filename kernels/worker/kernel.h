@@ -48,6 +48,15 @@ class Kernel {
     return unavailable("only a Python reference makes inputs");
   }
 
+  /// The entry with every floating-point buffer, and what it creates without a type of its own, in
+  /// float64. Errors: as for `load`.
+  virtual Result<BoundCall> bind_wide(const wire::ArenaLayout& layout,
+                                      const std::vector<wire::Argument>& arguments,
+                                      std::byte* base) {
+    (void)layout, (void)arguments, (void)base;
+    return unavailable("only a Python reference answers in float64");
+  }
+
   /// The entry's address; null if the kernel has none.
   [[nodiscard]] virtual void* symbol() const { return nullptr; }
 

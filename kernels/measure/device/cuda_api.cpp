@@ -69,6 +69,13 @@ Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes) {
   return memory;
 }
 
+std::size_t free_device_memory() {
+  std::size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) return free;
+  cudaGetLastError();
+  return 0;
+}
+
 Status queue_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (const auto error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr);
       error != cudaSuccess)

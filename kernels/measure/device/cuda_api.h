@@ -79,6 +79,9 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
+/// Bytes of device memory that no process has allocated; 0 if the runtime does not say.
+std::size_t free_device_memory();
+
 /// For device memory of any origin. The first two are queued on the legacy stream, the last one is
 /// complete on return.
 Status queue_copy(std::byte* to, const std::byte* from, std::size_t bytes);

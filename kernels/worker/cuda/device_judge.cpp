@@ -27,9 +27,7 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::size_t kResultBytes = 256;
 constexpr std::uint32_t kPoisonStream = 0xFFFFFFFFU;
-constexpr std::int64_t kPreview = 8;
 
 bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
@@ -80,7 +78,8 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
     if (!memory) return memory.error();
     *own = *std::move(memory);
   }
-  auto result = measure::DeviceMemory::allocate(kResultBytes);
+  aside_ = {};
+  auto result = measure::DeviceMemory::allocate(kResultBytes + kHonestBytes);
   if (!result) return result.error();
   result_ = *std::move(result);
   return descriptors;
@@ -268,19 +267,6 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
   return sent_.write(static_cast<std::size_t>(buffer.offset), made);
 }
 
-Status CudaJudge::clear_result() {
-  return measure::queue_clear(result_.data(), kResultBytes);
-}
-
-template <class Record>
-Result<Record> CudaJudge::result_of() const {
-  if (auto failure = gpu_.finish())
-    return Error{ErrorCode::internal, "the judge cannot compare: " + *failure};
-  std::array<std::byte, sizeof(Record)> bytes{};
-  if (auto got = result_.read(0, bytes); !got) return got.error();
-  return std::bit_cast<Record>(bytes);
-}
-
 Result<bool> CudaJudge::differ(const std::byte* a, const std::byte* b, std::int64_t bytes) {
   if (auto cleared = clear_result(); !cleared) return cleared.error();
   run({Operation::compare_bytes, word(a), bytes, 0, word(b), word(result_.data())});
@@ -319,58 +305,6 @@ Status CudaJudge::check_untouched(wire::Comparison& verdict) {
   return guard(layout_.bytes);
 }
 
-Result<Squares> CudaJudge::squares_of(const wire::Buffer& buffer) {
-  if (auto cleared = clear_result(); !cleared) return cleared.error();
-  run({Operation::squares, word(reference_->data() + buffer.offset), buffer.elements,
-       static_cast<long long>(buffer.dtype), word(result_.data())});
-  return result_of<Squares>();
-}
-
-Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
-                                               const wire::Buffer& buffer) const {
-  const auto count = std::min(kPreview, buffer.elements);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count * size_of(buffer.dtype)));
-  if (auto read = measure::read_device(data + buffer.offset, bytes); !read) return read.error();
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(element(bytes.data(), buffer.dtype, i));
-  return values;
-}
-
-Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
-                               wire::Comparison& verdict) {
-  auto allowance = allowance_of(buffer, tolerance);
-  if (!allowance) return allowance.error();
-  Tally start;
-  start.first_bad = std::numeric_limits<std::uint64_t>::max();
-  if (auto written = result_.write(0, std::as_bytes(std::span(&start, 1))); !written)
-    return written;
-  run({Operation::output, word(returned_.data() + buffer.offset), buffer.elements,
-       static_cast<long long>(buffer.dtype), word(sent_.data() + buffer.offset),
-       word(reference_->data() + buffer.offset), tolerance.exact, word(allowance->atol),
-       word(tolerance.rtol), word(result_.data()), word(allowance->least), word(allowance->rows),
-       allowance->row});
-  auto tally = result_of<Tally>();
-  if (!tally) return tally.error();
-  Counts counts{tally->max_abs,
-                tally->max_rel,
-                tally->sum_abs,
-                static_cast<std::int64_t>(tally->finite),
-                static_cast<std::int64_t>(tally->mismatches),
-                static_cast<std::int64_t>(tally->far),
-                static_cast<std::int64_t>(tally->unwritten),
-                static_cast<std::int64_t>(tally->unexpected),
-                {}};
-  if (counts.mismatches > 0) counts.first_bad = static_cast<std::int64_t>(tally->first_bad);
-  add_output(buffer, counts, tolerance, verdict);
-  auto got = preview(returned_.data(), buffer);
-  if (!got) return got.error();
-  auto expected = preview(reference_->data(), buffer);
-  if (!expected) return expected.error();
-  verdict.outputs.back().preview_kernel = *std::move(got);
-  verdict.outputs.back().preview_reference = *std::move(expected);
-  return {};
-}
-
 Result<bool> CudaJudge::same_outputs(const std::byte* a, const std::byte* b) {
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role == Role::in) continue;
@@ -386,14 +320,13 @@ Result<bool> CudaJudge::writes_all() {
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role != Role::out) continue;
     // Compared exactly with the poison: mismatching elements were written.
-    Tally start;
-    if (auto cleared = result_.write(0, std::as_bytes(std::span(&start, 1))); !cleared)
-      return cleared.error();
     const auto* poison = sent_.data() + buffer.offset;
-    run({Operation::output, word(reference_->data() + buffer.offset), buffer.elements,
-         static_cast<long long>(buffer.dtype), word(poison), word(poison), 1, word(0.0), word(0.0),
-         word(result_.data()), word(0.0), word(nullptr), 1});
-    auto tally = result_of<Tally>();
+    auto tally = tally_of({.sent = poison,
+                           .got = reference_->data() + buffer.offset,
+                           .expected = poison,
+                           .count = static_cast<std::uint64_t>(buffer.elements),
+                           .type = static_cast<std::uint64_t>(buffer.dtype),
+                           .exact = 1});
     if (!tally) return tally.error();
     // The number of elements that may equal their poison by chance.
     const double values = std::exp2(8.0 * static_cast<double>(size_of(buffer.dtype)));
@@ -405,13 +338,15 @@ Result<bool> CudaJudge::writes_all() {
 }
 
 Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
-  if (!reference_ || plan.tolerances.size() != layout_.buffers.size())
+  const auto buffers = layout_.buffers.size();
+  if (!reference_ || plan.tolerances.size() != buffers ||
+      (plan.wide && (!wide_ || plan.wide->buffers.size() != buffers)))
     return Error{ErrorCode::internal, "tolerances needs one entry per buffer of the trial"};
   wire::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
-    auto done = judge_output(layout_.buffers[i], plan.tolerances[i], verdict);
+    auto done = judge_output(plan, i, returned_.data(), verdict);
     if (!done) return done.error();
   }
   verdict.passed = all_right(verdict);
@@ -419,13 +354,15 @@ Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
 }
 
 Result<DeviceJudge::Compared> CudaJudge::compare(const wire::CompareOnDevice& plan) {
-  auto from = find(plan.place);
-  if (!from) return from.error();
-  if (auto copied = copy(returned_.data(), *from); !copied) return copied.error();
+  if (!plan.kept) {
+    auto from = find(plan.place);
+    if (!from) return from.error();
+    if (auto copied = copy(returned_.data(), *from); !copied) return copied.error();
+  }
   auto verdict = judged(plan.compare);
   if (!verdict) return verdict.error();
   Compared compared{*std::move(verdict), std::nullopt};
-  if (again_) {
+  if (again_ && !plan.kept) {
     auto same = same_outputs(returned_.data(), earlier_.data());
     if (!same) return same.error();
     compared.same_bits = *same;

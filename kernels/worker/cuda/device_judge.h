@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +11,7 @@
 
 #include "kernels/measure/device/shared_memory.h"
 #include "kernels/measure/device/small_copies.h"
+#include "kernels/worker/compare_rules.h"
 #include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/device.h"
 
@@ -26,6 +30,8 @@ class CudaJudge : public DeviceJudge {
   Result<std::vector<Fd>> share(const wire::Share& plan) override;
   Result<std::optional<bool>> generate(const wire::GenerateOnDevice& plan) override;
   Result<Compared> compare(const wire::CompareOnDevice& plan) override;
+  Result<Roomy> widen(const wire::WidenOnDevice& plan) override;
+  Result<Roomy> terms(const wire::TermsOnDevice& plan) override;
   Result<wire::Answered> describe() override;
   Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) override;
 
@@ -52,19 +58,21 @@ class CudaJudge : public DeviceJudge {
   void run(std::initializer_list<long long> words) const;
   Status clear_result();
   template <class Record>
-  Result<Record> result_of() const;
+  Result<Record> result_of() const {
+    if (auto failure = gpu_.finish())
+      return Error{ErrorCode::internal, "the judge cannot compare: " + *failure};
+    static_assert(sizeof(Record) <= kResultBytes);
+    std::array<std::byte, sizeof(Record)> bytes{};
+    if (auto got = result_.read(0, bytes); !got) return got.error();
+    return std::bit_cast<Record>(bytes);
+  }
   Result<bool> differ(const std::byte* a, const std::byte* b, std::int64_t bytes);
   Status check_untouched(wire::Comparison& verdict);
   /// Of the reference's answer.
   Result<Squares> squares_of(const wire::Buffer& buffer);
-  /// How `atol` counts for an output: multiplied by the scale of its row where it has one.
-  struct Allowance {
-    double atol = 0;
-    double least = 0;                 ///< allowed at any scale
-    const std::byte* rows = nullptr;  ///< their scales, float32, in `scales_`
-    std::int64_t row = 1;             ///< elements of a row
-  };
-  Result<Allowance> allowance_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
+  /// What `atol` is multiplied by, and from where on zeros are counted.
+  Status find_scale(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
+                    DeviceOutput& output);
   /// From elements of the reference's answer.
   Result<double> typical_of(const wire::Buffer& buffer);
   /// Into `scales_`; `scale`: of the whole output.
@@ -73,8 +81,19 @@ class CudaJudge : public DeviceJudge {
   template <class Value>
   Result<std::vector<Value>> values_of(Operation::Code operation, const wire::Buffer& buffer,
                                        std::int64_t turns, std::int64_t length, std::int64_t count);
-  Status judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
+  Result<DeviceTally> tally_of(const DeviceOutput& output);
+  /// Whether the shadow computes what the reference computes.
+  Result<bool> shadowed(const DeviceOutput& output, std::int64_t elements);
+  /// Stores the reference's own errors behind the result of an operation.
+  Status measure_honesty(DeviceOutput& output);
+  /// The verdict on one output in the arena at `from`.
+  Status judge_output(const wire::Compare& plan, std::size_t index, const std::byte* from,
                       wire::Comparison& verdict);
+  // The steps of wire::TermsStep.
+  Status keep_aside();
+  Status add_aside(const std::string& tensor);
+  Status take_magnitudes();
+  Result<wire::Comparison> judge_aside(const wire::Compare& plan);
   Result<std::vector<double>> preview(const std::byte* data, const wire::Buffer& buffer) const;
   Result<bool> same_outputs(const std::byte* a, const std::byte* b);
   /// The verdict on `returned_`.
@@ -82,9 +101,13 @@ class CudaJudge : public DeviceJudge {
   /// Writes the control's answer for one output; false when the control is not applicable.
   Result<bool> forge_output(wire::Control control, std::size_t buffer);
 
+  static constexpr std::size_t kResultBytes = 2048;
+  static constexpr std::size_t kHonestBytes = kBinades * sizeof(double);
+
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
   std::optional<measure::SharedMemory> reference_;
+  std::optional<measure::SharedMemory> wide_;  // with the reference; of answers in float64
   std::vector<measure::SharedMemory> candidates_;
   std::int64_t candidate_bytes_ = 0;
   std::optional<measure::SmallCopies> copies_;
@@ -92,6 +115,7 @@ class CudaJudge : public DeviceJudge {
   // unchanged trial; and the result of an operation.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
   measure::DeviceMemory scales_;  // of rows, or values that stand for an output's magnitude
+  measure::DeviceMemory aside_;   // see wire::TermsStep; made when it is first needed
   wire::ArenaLayout layout_;
   bool again_ = false;
   bool changed_ = false;

@@ -1,5 +1,6 @@
 // What a tolerance is multiplied by on a device, from the reference's answer.
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +11,13 @@
 #include "kernels/worker/cuda/device_judge.h"
 
 namespace ratchet::worker {
+
+Result<Squares> CudaJudge::squares_of(const wire::Buffer& buffer) {
+  if (auto cleared = clear_result(); !cleared) return cleared.error();
+  run({Operation::squares, word(reference_->data() + buffer.offset), buffer.elements,
+       static_cast<long long>(buffer.dtype), word(result_.data())});
+  return result_of<Squares>();
+}
 
 template <class Value>
 Result<std::vector<Value>> CudaJudge::values_of(Operation::Code operation,
@@ -46,29 +54,31 @@ Status CudaJudge::find_row_scales(const wire::Buffer& buffer, std::int64_t row, 
   return scales_.write(0, std::as_bytes(std::span(*rows)));
 }
 
-Result<CudaJudge::Allowance> CudaJudge::allowance_of(const wire::Buffer& buffer,
-                                                     const wire::Tolerance& tolerance) {
-  Allowance allowance{tolerance.atol, least_error(tolerance, buffer.dtype)};
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return allowance;
+Status CudaJudge::find_scale(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
+                             DeviceOutput& output) {
+  const bool fixed = tolerance.scale == wire::AtolScale::absolute;
+  if (tolerance.exact || (fixed && !tolerance.flush)) return {};
   auto squares = squares_of(buffer);
   if (!squares) return squares.error();
-  double typical = 0;
-  if (tolerance.scale == wire::AtolScale::typical) {
-    auto found = typical_of(buffer);
-    if (!found) return found.error();
-    typical = *found;
+  const auto finite = static_cast<std::int64_t>(squares->finite);
+  double rms = finite ? std::sqrt(squares->sum / static_cast<double>(finite)) : 0;
+  if (!fixed) {
+    double typical = 0;
+    if (tolerance.scale == wire::AtolScale::typical) {
+      auto found = typical_of(buffer);
+      if (!found) return found.error();
+      typical = *found;
+    }
+    output.scale = scale_of(tolerance, squares->sum, finite, typical);
+    rms = scale_of(tolerance, squares->sum, finite);
   }
-  const double scale =
-      scale_of(tolerance, squares->sum, static_cast<std::int64_t>(squares->finite), typical);
+  output.rough_below = rough_below(buffer.dtype, rms, output.least);
   const auto row = tolerance.scale == wire::AtolScale::row ? scaled_row(buffer) : 0;
-  if (row == 0) {
-    allowance.atol *= scale;
-    return allowance;
-  }
-  if (auto found = find_row_scales(buffer, row, scale); !found) return found.error();
-  allowance.rows = scales_.data();
-  allowance.row = row;
-  return allowance;
+  if (row == 0) return {};
+  if (auto found = find_row_scales(buffer, row, output.scale); !found) return found;
+  output.rows = scales_.data();
+  output.row = static_cast<std::uint64_t>(row);
+  return {};
 }
 
 }  // namespace ratchet::worker

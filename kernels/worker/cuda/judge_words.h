@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace ratchet::worker {
@@ -25,7 +26,12 @@ struct Operation {
     shorten,
     rows,
     row_magnitudes,
-    sample
+    sample,
+    sample_far,
+    honesty,
+    widen,
+    combine,
+    exchange
   };
 };
 
@@ -37,13 +43,40 @@ struct Squares {
   double sum = 0;
   std::uint64_t finite = 0;
 };
-struct Tally {
+struct DeviceTally {
   double max_abs = 0, max_rel = 0, sum_abs = 0;
-  std::uint64_t finite = 0, mismatches = 0, far = 0, unwritten = 0, unexpected = 0, first_bad = 0;
+  std::uint64_t finite = 0, mismatches = 0, far = 0, unwritten = 0, unexpected = 0,
+                first_bad = std::numeric_limits<std::uint64_t>::max();
+  double squares = 0, inwards = 0, honest = 0, rounding = 0;
+  std::uint64_t small = 0, flushed = 0;
+};
+struct Sampled {
+  std::uint64_t seen = 0, far = 0;
+};
+
+/// How judge.cu judges one output, which is in device memory. Null: there is none.
+struct DeviceOutput {
+  const std::byte *sent = nullptr, *got = nullptr, *expected = nullptr, *terms = nullptr;
+  const std::byte* shadow = nullptr;  ///< float64
+  const std::byte* honest = nullptr;  ///< RMS errors of the reference by binade, float64
+  const std::byte* rows = nullptr;    ///< scales of rows, float32
+  std::uint64_t count = 0, type = 0;
+  std::uint64_t row = 1;  ///< elements of a row
+  double atol = 0, rtol = 0;
+  double scale = 1;     ///< of `atol`, without rows
+  double least = 0;     ///< allowed at any scale
+  double of_terms = 0;  ///< allowed for each unit of the terms' magnitude
+  double honest_times = 0, unit = 0, rough_below = 0, far_from_shadow = 0;
+  std::uint64_t exact = 0, only_honest = 0, flush = 0;
 };
 
 inline long long word(const std::byte* pointer) {
   return static_cast<long long>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+/// Of host memory, which is read before the operation is queued.
+inline long long word_of(const DeviceOutput& output) {
+  return static_cast<long long>(reinterpret_cast<std::uintptr_t>(&output));
 }
 
 inline long long word(double value) {

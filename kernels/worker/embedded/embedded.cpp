@@ -24,10 +24,11 @@ struct Binding {
   wire::ArenaLayout layout;
   std::vector<wire::Argument> arguments;
   std::optional<wire::MadeInputs> inputs;
+  bool wide = false;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Binding::layout>(), required<&Binding::arguments>(),
-          optional<&Binding::inputs>());
+          optional<&Binding::inputs>(), optional<&Binding::wide>());
   }
 };
 
@@ -53,13 +54,19 @@ class EmbeddedKernel : public Kernel {
   Result<BoundCall> bind(const wire::ArenaLayout& layout,
                          const std::vector<wire::Argument>& arguments, std::byte* base,
                          void*) override {
-    return bound({layout, arguments, std::nullopt}, base);
+    return bound({layout, arguments, std::nullopt, false}, base);
   }
 
   Result<BoundCall> bind_inputs(const wire::ArenaLayout& layout,
                                 const std::vector<wire::Argument>& arguments,
                                 const wire::MadeInputs& inputs, std::byte* base) override {
-    return bound({layout, arguments, inputs}, base);
+    return bound({layout, arguments, inputs, false}, base);
+  }
+
+  Result<BoundCall> bind_wide(const wire::ArenaLayout& layout,
+                              const std::vector<wire::Argument>& arguments,
+                              std::byte* base) override {
+    return bound({layout, arguments, std::nullopt, true}, base);
   }
 
   std::optional<Fault> failure() override {

@@ -1,0 +1,198 @@
+// What a judge on a device learns from the reference beside its answer to a trial.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract/layout.h"
+#include "kernels/contract/tolerance.h"
+#include "kernels/judge/device_trials.h"
+#include "kernels/judge/judge.h"
+#include "kernels/judge/sums.h"
+#include "kernels/judge/trial_plan.h"
+
+namespace ratchet {
+
+Status DeviceTrials::try_content(const Content& content, const CallContext& call) {
+  auto plan = call_plan_of(contract_, content.dims);
+  if (!plan) return plan.error();
+  if (auto made = generate(*plan, content, {}, call); !made) return made;
+  return answer(call);
+}
+
+Result<wire::Answered> DeviceTrials::answered_trial(const Content& content,
+                                                    const CallContext& call) {
+  if (auto done = try_content(content, call); !done) return done.error();
+  return describe(call);
+}
+
+Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContext& call) {
+  constexpr std::int64_t kFew = 64;
+  constexpr int kTrials = 4;
+  if (!contract_.judge) return false;
+  if (const auto known = facts_.find(dims); known != facts_.end()) return known->second.finite;
+  const Content normal{dims, "normal", fresh_seed(), {}, {}};
+  auto first = answered_trial(normal, call);
+  if (!first) return first.error();
+  CaseFacts facts{first->not_finite == 0, false, {}, {{"normal", first->rms}}};
+  if (same_rules_on_devices(contract_)) {
+    auto alone = elementwise(normal, call);
+    if (!alone) return alone.error();
+    facts.elementwise = *alone;
+  }
+  const bool few = std::ranges::any_of(now_.plan.layout.buffers, [](const auto& buffer) {
+    return buffer.role != Role::in && buffer.elements < kFew;
+  });
+  // The magnitude of a few sums is left to chance: it takes several trials to see.
+  for (const auto& distribution : few ? distributions_of(contract_) : std::vector<std::string>{}) {
+    if (drawn_once(distribution)) continue;
+    std::vector<double> squares(first->rms.size());
+    for (int i = 0; i < kTrials; ++i) {
+      auto trial = answered_trial({dims, distribution, fresh_seed(), {}, {}}, call);
+      if (!trial) return trial.error();
+      for (std::size_t k = 0; k < squares.size() && k < trial->rms.size(); ++k)
+        squares[k] += trial->rms[k] * trial->rms[k] / kTrials;
+    }
+    for (auto& value : squares) value = std::sqrt(value);
+    facts.rms[distribution] = std::move(squares);
+  }
+  return facts_.emplace(dims, std::move(facts)).first->second.finite;
+}
+
+Result<bool> DeviceTrials::elementwise(Content content, const CallContext& call) {
+  const auto layout = now_.plan.layout;
+  std::int64_t written = 0;
+  for (const auto& buffer : layout.buffers)
+    if (buffer.role != Role::in) written += buffer.elements;
+  bool any = false;
+  for (const auto& one : slices_of(contract_, layout, "elementwise")) {
+    const auto& buffer = *std::ranges::find(layout.buffers, one.tensor, &wire::Buffer::name);
+    if (one.slice->axis >= 0 || buffer.elements < written || written < 2) continue;
+    content.changed = raised(one).front();
+    if (auto done = try_content(content, call); !done) return done.error();
+    wire::Compare plan{layout, {}, {}};
+    plan.tolerances.assign(layout.buffers.size(), wire::Tolerance{});  // exact
+    auto stale = forged(wire::Control::stale, plan, call);
+    if (!stale) return stale.error();
+    if (!*stale) return false;
+    std::int64_t differing = 0;
+    for (const auto& output : (*stale)->outputs) differing += output.mismatches;
+    if (differing != 1) return false;
+    any = true;
+  }
+  return any;
+}
+
+Result<bool> DeviceTrials::shadow_of(const CallContext& call) {
+  if (!now_.shadow) {
+    if (contract_.reference_kind != ReferenceKind::python || !widens_) return false;
+    auto made = make_shadow(call);
+    if (!made) return made;
+    now_.shadow = *made;
+  }
+  return *now_.shadow;
+}
+
+Result<bool> DeviceTrials::make_shadow(const CallContext& call) {
+  constexpr std::chrono::seconds kLong(5);
+  const auto plan = wide_call_of(contract_, now_.dims, now_.plan.layout);
+  no_shadow_.clear();
+  auto room = ask({.widen_on_device = wire::WidenOnDevice{plan.layout}}, {}, call);
+  if (!room) return room.error();
+  if (!room->first.fits.value_or(false)) {
+    no_shadow_ = "free device memory does not suffice for it";
+    return false;
+  }
+  if (!room->second.empty()) {
+    auto attached = reference_.attach_wide(room->second, plan.layout.bytes, call);
+    if (!attached) return attached.error();
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  auto done = reference_.run_wide(plan, call);
+  if (!done) return done.error();
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  widens_ = *done;
+  if (*done && std::chrono::steady_clock::now() - begin > kLong) {
+    widens_ = false;
+    no_shadow_ = "it takes more than five seconds";
+  }
+  return *done;
+}
+
+Result<wire::Reply> DeviceTrials::step(const wire::TermsOnDevice& plan, const CallContext& call) {
+  auto reply = ask({.terms_on_device = plan}, {}, call);
+  if (!reply) return reply.error();
+  return std::move(reply->first);
+}
+
+Result<bool> DeviceTrials::terms_of(const CallContext& call) {
+  if (!now_.terms) {
+    auto made = make_terms(call);
+    if (!made) return made;
+    now_.terms = *made;
+  }
+  return *now_.terms;
+}
+
+Result<bool> DeviceTrials::make_terms(const CallContext& call) {
+  const auto known = facts_.find(now_.dims);
+  if (known == facts_.end()) return false;
+  auto& sums = known->second.linear;
+  if (!sums) {
+    const Now before = now_;
+    auto found = linear(before.dims, call);
+    if (!found) return found.error();
+    sums = *found;
+    // The trial and its answer once more, where others have been since.
+    now_ = before;
+    now_.generated.again = false;
+    now_.generated.place.reset();
+    if (auto made = ask({.generate_on_device = now_.generated}, {}, call); !made)
+      return made.error();
+    if (auto done = answer(call); !done) return done.error();
+  }
+  if (!sums.value_or(false)) return false;
+  auto aside = step({wire::TermsStep::magnitudes, "", {}}, call);
+  if (!aside) return aside.error();
+  if (!aside->fits.value_or(false)) return false;
+  if (auto done = answer(call); !done) return done.error();
+  auto restored = step({wire::TermsStep::restore, "", {}}, call);
+  if (!restored) return restored.error();
+  return true;
+}
+
+Result<std::optional<bool>> DeviceTrials::linear(const Dims& dims, const CallContext& call) {
+  const auto parts = parts_of_sums(contract_, now_.plan.layout);
+  if (!parts) return std::optional(false);
+  for (const auto& input : parts->inputs) {
+    auto is = linear_in(input, dims, call);
+    if (!is || !*is || !**is) return is;
+  }
+  return std::optional(true);
+}
+
+Result<std::optional<bool>> DeviceTrials::linear_in(const std::string& input, const Dims& dims,
+                                                    const CallContext& call) {
+  Content content{dims, "normal", fresh_seed(), {}, {}};
+  if (auto done = try_content(content, call); !done) return done.error();
+  auto kept_aside = step({wire::TermsStep::keep, "", {}}, call);
+  if (!kept_aside) return kept_aside.error();
+  if (!kept_aside->fits.value_or(false)) return std::optional<bool>{};
+  content.changed = wire::Changed{input, fresh_seed(), {}};
+  if (auto done = try_content(content, call); !done) return done.error();
+  if (auto added = step({wire::TermsStep::add, input, {}}, call); !added) return added.error();
+  if (auto done = answer(call); !done) return done.error();
+  auto judged =
+      step({wire::TermsStep::judge, "", plan_for_sums(contract_, dims, now_.plan.layout)}, call);
+  if (!judged) return judged.error();
+  if (!judged->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
+  return std::optional(std::ranges::none_of(
+      judged->comparison->outputs, [](const auto& output) { return output.mismatches > 0; }));
+}
+
+}  // namespace ratchet
