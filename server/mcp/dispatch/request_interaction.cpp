@@ -53,10 +53,14 @@ void RequestInteraction::progress(double done, std::optional<double> total,
                                   std::string_view message) {
   const std::lock_guard lock(progress_mutex_);
   if (stop_.stop_requested()) return;
-  if (last_progress_ && done <= *last_progress_) done = above(*last_progress_);
-  last_progress_ = done;
-  Json params{{"progressToken", token_}, {"progress", done}};
-  if (total) params["total"] = *total;
+  // Each part of the work counts from its own beginning; what is sent goes on from the part before.
+  if (sent_ && (total != part_total_ || done < part_done_)) part_start_ = *sent_;
+  part_done_ = done;
+  part_total_ = total;
+  const double next = part_start_ + done;
+  sent_ = sent_ && next <= *sent_ ? above(*sent_) : next;
+  Json params{{"progressToken", token_}, {"progress", *sent_}};
+  if (total) params["total"] = part_start_ + *total;
   if (!message.empty()) params["message"] = message;
   request_.sink->send(notification_text("notifications/progress", params));
 }

@@ -49,7 +49,9 @@ class RequestInteraction final : public Interaction {
   Json questions_;
   Json missing_capabilities_;
   std::mutex progress_mutex_;
-  std::optional<double> last_progress_;
+  std::optional<double> sent_;  ///< progress in the last notification
+  double part_start_ = 0, part_done_ = 0;
+  std::optional<double> part_total_;
   CallContext call_;
 };
 
