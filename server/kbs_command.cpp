@@ -8,14 +8,11 @@
 namespace ratchet {
 namespace {
 
-constexpr int kReportEvery = 1000;  // documents, where no terminal shows a bar
-
 Result<KbsReport> add(const Options& options, const KbsIndexes& indexes,
                       const std::stop_token& stop) {
   ProgressLine line;
   const auto print_progress = [&line](int done, int total) {
-    if (line.on_terminal() || done % kReportEvery == 0 || done == total)
-      line.show(done, total, fmt::format("{} of {} documents", done, total));
+    line.show(done, total, fmt::format("{} of {} documents", done, total));
   };
   auto report = kbs_add({.folder = options.kbs_folder,
                          .name = options.kbs_name,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "server/core/figures.h"
 
 namespace ratchet {
@@ -18,6 +20,30 @@ std::string spoken(std::string word) {
   for (char& c : word)
     if (c == '_') c = ' ';
   return word;
+}
+
+/// Two figures of one speed-up that differ by more were taken on a machine that changed.
+constexpr double kApart = 0.15;
+
+/// What the column "vs v0" compares, and where the medians beside it say something else.
+std::string about_speedups(const Json& versions) {
+  double v0_ns = 0;
+  std::string out;
+  for (const auto& row : versions) {
+    const auto name = row.at("version").get<std::string>();
+    if (name == "v0") v0_ns = row.value("median_ns", 0.0);
+    if (name == "v0" || !row.contains("speedup_vs_v0")) continue;
+    if (out.empty())
+      out = "vs v0: timed beside v0, round by round; each median is of its own profile\n";
+    const double paired = row.at("speedup_vs_v0");
+    const double apart = v0_ns / row.value("median_ns", 1.0);
+    if (apart > 0 && std::abs(std::log(apart / paired)) > std::log1p(kApart))
+      out += fmt::format(
+          "{0}: {1:.2f}x beside v0, though the medians say {2:.2f}x: the load or the clock of the "
+          "machine changed between the profiles of v0 and {0}. {1:.2f}x counts.\n",
+          name, paired, apart);
+  }
+  return out;
 }
 
 }  // namespace
@@ -40,7 +66,8 @@ std::string versions_table(const Json& status) {
                        row.value("bound", "-"));
   }
   out += "best: " + status.value("best", "-") + "\n";
-  return out + "result: " + status.value("headline", "-") + "\n";
+  out += "result: " + status.value("headline", "-") + "\n";
+  return out + about_speedups(status.at("versions"));
 }
 
 std::string run_page(const Json& status) {

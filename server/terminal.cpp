@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kUsualColumns = 80;  // of a terminal that does not say
 constexpr std::chrono::milliseconds kBetweenDrawings(100);
+constexpr std::chrono::seconds kBetweenLines(10);
+constexpr std::chrono::seconds kBetweenParts(2);
 constexpr int kBar = 20;
 
 /// Characters, not bytes.
@@ -122,37 +124,79 @@ void print_error(std::string_view text) {
 ProgressLine::ProgressLine() : terminal_(Terminal::behind(STDERR_FILENO)) {}
 
 ProgressLine::~ProgressLine() {
-  if (visible_) fmt::print(stderr, "\r\x1b[K");
+  clear();
+}
+
+bool ProgressParts::report(double done, std::optional<double> total, std::string_view message,
+                           Time now) {
+  const auto words = message.substr(0, message.find_first_of("0123456789"));
+  const bool other = total != total_ || done < done_;
+  untold_ = untold_ || other || words != words_;
+  const bool due = !begun_ || now - said_ >= (untold_ ? kBetweenParts : kBetweenLines);
+  if (!begun_ || other) {
+    first_ = done;
+    total_ = total;
+    start_ = now;
+  }
+  begun_ = true;
+  done_ = done;
+  if (!due) return false;
+  untold_ = false;
+  words_ = words;
+  said_ = now;
+  return true;
+}
+
+std::optional<std::chrono::duration<double>> ProgressParts::left(Time now) const {
+  if (!total_ || done_ <= first_ || done_ >= *total_) return std::nullopt;
+  const std::chrono::duration<double> elapsed = now - start_;
+  return elapsed * ((*total_ - done_) / (done_ - first_));
 }
 
 void ProgressLine::show(double done, std::optional<double> total, std::string_view message) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool due = parts_.report(done, total, message, now);
   if (terminal_.columns == 0) {
-    fmt::print(stderr, "… {}\n", message);
+    if (due)
+      fmt::print(stderr, "{}\n",
+                 progress_text(done, total.value_or(0), parts_.left(now), message, 0));
     return;
   }
-  const auto now = std::chrono::steady_clock::now();
   if (visible_ && now - drawn_ < kBetweenDrawings) return;
   drawn_ = now;
   visible_ = true;
-  const auto text =
-      progress_text(done, total.value_or(0), now - start_, message, terminal_.columns - 1);
-  fmt::print(stderr, "\r{}\x1b[K", text);
+  fmt::print(stderr, "\r{}\x1b[K",
+             progress_text(done, total.value_or(0), parts_.left(now), message,
+                           std::max(terminal_.columns - 1, 1)));
   std::fflush(stderr);
 }
 
-std::string progress_text(double done, double total, std::chrono::duration<double> elapsed,
+void ProgressLine::clear() {
+  if (!visible_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  visible_ = false;
+}
+
+std::string progress_text(double done, double total,
+                          std::optional<std::chrono::duration<double>> left,
                           std::string_view message, int columns) {
+  const auto line = message.substr(0, message.find('\n'));
+  const double part = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
+  const double percent = std::floor(part * 100);
+  const std::string time = left ? duration_text(left->count()) + " left" : "";
+  if (columns == 0) {
+    if (total <= 0) return fmt::format("… {}", line);
+    return fmt::format("… {} ({} %{}{})", line, percent, left ? ", " : "", time);
+  }
   std::string out = "… ";
   if (total > 0) {
-    const double part = std::clamp(done / total, 0.0, 1.0);
     const auto filled = static_cast<std::size_t>(part * kBar);
-    out = fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '#'),
-                      std::string(kBar - filled, ' '), std::floor(part * 100));
-    if (part > 0 && part < 1) out += duration_text(elapsed.count() * (1 - part) / part) + " left  ";
+    out = fmt::format("[{}{}] {:3.0f} %  {}{}", std::string(filled, '#'),
+                      std::string(kBar - filled, ' '), percent, time, left ? "  " : "");
   }
-  // One line: what a tool reports may hold several.
-  out += message.substr(0, message.find('\n'));
-  return std::string(beginning(out, static_cast<std::size_t>(std::max(columns, 1))));
+  out += line;
+  return std::string(beginning(out, static_cast<std::size_t>(columns)));
 }
 
 }  // namespace ratchet

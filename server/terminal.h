@@ -28,8 +28,30 @@ void print_text(std::string_view text);
 /// The same to stderr, without headings. Ends the line if `text` does not.
 void print_error(std::string_view text);
 
+/// Follows reports of long work through its parts: another part begins where the total is another
+/// or the count falls back. Pure: the caller says what time it is.
+class ProgressParts {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `done` of `total` in any unit. Returns whether a line about it is due in a file or a pipe: for
+  /// the first report, and later after ten seconds, or two if another part has begun or the words
+  /// before the message's first number are others.
+  bool report(double done, std::optional<double> total, std::string_view message, Time now);
+  /// Of the part, at its pace so far; empty before anything is known about it.
+  [[nodiscard]] std::optional<std::chrono::duration<double>> left(Time now) const;
+
+ private:
+  bool begun_ = false;
+  bool untold_ = false;  ///< another part has begun since the last line
+  double first_ = 0, done_ = 0;
+  std::optional<double> total_;
+  Time start_, said_;
+  std::string words_;
+};
+
 /// Long work on stderr: on a terminal one line that is drawn again, with a bar and the time left;
-/// else a line for each message. Not thread-safe; the destructor removes the line.
+/// else now and then a line. Not thread-safe; the destructor removes the line.
 class ProgressLine {
  public:
   ProgressLine();
@@ -37,21 +59,22 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  [[nodiscard]] bool on_terminal() const { return terminal_.columns > 0; }
   /// `done` of `total` in any unit; without a total only the message is shown.
   void show(double done, std::optional<double> total, std::string_view message);
+  /// Removes the line, so that other text can be printed.
+  void clear();
 
  private:
   Terminal terminal_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  ProgressParts parts_;
   std::chrono::steady_clock::time_point drawn_;
   bool visible_ = false;
 };
 
-/// "[#####     ]  52 %  8 s left  message" in at most `columns` characters. `elapsed` since none
-/// was done; the time left is left out before anything is known about it.
+/// "[#####     ]  52 %  8 s left  message" in at most `columns` characters; for 0 columns, that is
+/// a file or a pipe, "… message (52 %, 8 s left)". Of a message of several lines the first.
 [[nodiscard]] std::string progress_text(double done, double total,
-                                        std::chrono::duration<double> elapsed,
+                                        std::optional<std::chrono::duration<double>> left,
                                         std::string_view message, int columns);
 
 }  // namespace ratchet

@@ -20,6 +20,12 @@ Error dead(const std::string& what) {
   return {ErrorCode::unavailable, "the server " + what, "Its log is above."};
 }
 
+std::optional<double> total_in(const Json& report) {
+  const auto total = report.find("total");
+  return total != report.end() && total->is_number() ? std::optional(total->get<double>())
+                                                     : std::nullopt;
+}
+
 }  // namespace
 
 Result<Client> Client::start(const std::vector<std::string>& command, Progress progress) {
@@ -54,7 +60,7 @@ Result<ToolReply> Client::call(const std::string& tool, const Json& arguments) {
     auto status = call_once("run_status", {{"job", id}});
     if (!status || status->is_error) return status;
     const Json job = status->structured.at("job");
-    progress_(job.value("message", ""));
+    progress_(job.value("done", 0.0), total_in(job), job.value("message", ""));
     if (job.at("state") == "working") continue;
     return ToolReply{job.contains("error"), job.value("answer", Json()), job.value("error", "")};
   }
@@ -89,11 +95,21 @@ Result<Json> Client::request(const std::string& method, Json params) {
   params["_meta"]["progressToken"] = id;
   auto sent = send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
   if (!sent) return sent.error();
+  double part_start = 0;
+  double last = 0;
+  std::optional<double> part_total;
   for (;;) {
     auto message = receive();
     if (!message) return message.error();
     if (message->value("method", "") == "notifications/progress") {
-      progress_(message->at("params").value("message", ""));
+      const Json& said = message->at("params");
+      const auto total = total_in(said);
+      // MCP lets progress only grow: another part of the work goes on where the one before ended.
+      if (total != part_total) part_start = last;
+      part_total = total;
+      last = said.value("progress", 0.0);
+      progress_(last - part_start, total ? std::optional(*total - part_start) : std::nullopt,
+                said.value("message", ""));
       continue;
     }
     if (message->value("id", Json()) != Json(id)) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct ToolReply {
 /// Thread rule: one thread. Owns the server process and kills it when destroyed.
 class Client {
  public:
-  using Progress = std::function<void(const std::string& message)>;
+  /// `done` of `total` in any unit, as the part of the work that is under way counts it.
+  using Progress =
+      std::function<void(double done, std::optional<double> total, const std::string& message)>;
 
   /// Starts `command` and completes the `initialize` handshake.
   /// Errors: `unavailable` when the server does not start or does not answer.

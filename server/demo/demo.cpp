@@ -24,8 +24,9 @@ constexpr const char* kProblem = "softmax";
 /// Tells a person what happens: on stdout, unless a program reads the outcome there.
 class Narrator {
  public:
-  explicit Narrator(bool aside) : aside_(aside) {}
+  Narrator(bool aside, ProgressLine& progress) : aside_(aside), progress_(progress) {}
   void operator()(const std::string& line) const {
+    progress_.clear();
     if (aside_)
       print_error(line + "\n");
     else
@@ -35,6 +36,7 @@ class Narrator {
 
  private:
   bool aside_;
+  ProgressLine& progress_;
 };
 
 std::string seconds_since(std::chrono::steady_clock::time_point start) {
@@ -45,8 +47,8 @@ std::string seconds_since(std::chrono::steady_clock::time_point start) {
 /// Drives one run. An unexpected error ends the demo with its text.
 class Player {
  public:
-  Player(Client client, const DemoOptions& options)
-      : client_(std::move(client)), options_(options), say_(options.json) {}
+  Player(Client client, const DemoOptions& options, const Narrator& say)
+      : client_(std::move(client)), options_(options), say_(say) {}
 
   Status play() {
     auto status = create();
@@ -232,7 +234,8 @@ int fail(const Error& error) {
 int play(const DemoOptions& given) {
   DemoOptions options = given;
   if (options.output_dir.empty()) options.output_dir = fresh_folder();
-  const Narrator say(options.json);
+  ProgressLine progress;
+  const Narrator say(options.json, progress);
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> server{options.program.string(),
                                   "serve",
@@ -245,14 +248,13 @@ int play(const DemoOptions& given) {
   for (const auto& lab : options.labs) server.insert(server.end(), {"--lab", lab});
   for (const auto& file : options.labs_files)
     server.insert(server.end(), {"--labs", file.string()});
-  auto client =
-      Client::start(server, [say, last = std::string()](const std::string& message) mutable {
-        if (message != last) say("    … " + message);
-        last = message;
+  auto client = Client::start(
+      server, [&progress](double done, std::optional<double> total, const std::string& message) {
+        progress.show(done, total, message);
       });
   if (!client) return fail(client.error());
   say(fmt::format("Connected to {} over stdio.", client->server_name()));
-  Player player(*std::move(client), options);
+  Player player(*std::move(client), options, say);
   const auto status = player.play();
   if (!status) return fail(status.error());
   say(fmt::format("\nThe whole run took {}.", seconds_since(start)));

@@ -69,7 +69,7 @@ std::vector<std::string> command_of(const McpClient& client, const Options& opti
 Result<int> tried(std::vector<std::string> command) {
   for (auto& word : command)
     if (word == kWorkspace) word = fs::current_path();
-  auto client = demo::Client::start(command, [](const std::string&) {});
+  auto client = demo::Client::start(command, [](auto&&...) {});
   if (!client) return client.error();
   auto names = client->tool_names();
   if (!names) return names.error();
