@@ -49,6 +49,20 @@ Json header_of(const fs::path& file) {
   return *std::move(header);
 }
 
+TEST_CASE("a file of the wiki has at most 150 lines, 300 with warp group products or attention") {
+  for (const char* extension : {".cu", ".cpp", ".py"})
+    for (const auto& file : code_files(extension)) {
+      const auto name = file.stem().string();
+      const auto text = test::read_text(file);
+      const std::string_view fence = text.starts_with("#") ? "\n# ---\n" : "\n// ---\n";
+      const auto code = std::string_view(text).substr(text.find(fence) + fence.size());
+      const bool long_one = name.starts_with("attention") || code.find("wgmma.mma") != code.npos ||
+                            code.find("tcgen05.mma") != code.npos;
+      INFO(name);
+      CHECK(std::ranges::count(code, '\n') <= (long_one ? 300 : 150));
+    }
+}
+
 TEST_CASE("every CUDA file of the wiki compiles for each target that it names, without spills",
           "[slow]") {
   const auto compiler = nvcc();

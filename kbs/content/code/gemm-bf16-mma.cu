@@ -61,7 +61,7 @@
 constexpr int kTile = 128, kDepth = STEP >= 1 ? 64 : 32, kStages = STEP >= 1 ? 3 : 4;  // block: 128 x 128
 constexpr int kWarpM = 64, kWarpN = STEP >= 1 ? 64 : 32, kWarpsN = kTile / kWarpN;
 constexpr int kThreads = kTile / kWarpM * kWarpsN * 32;
-constexpr int kChunks = kDepth / 8;      // of 16 bytes in a row
+constexpr int kChunks = kDepth / 8, kParts = kDepth / 16, kAhead = STEP >= 1;  // chunks are 16 bytes, parts 16 deep
 constexpr int kMatrix = kTile * kDepth;  // values of one operand's tile
 /// Place of a 16-byte chunk in a tile. A 128-byte line of the banks holds one row of 64 or two of 32, so the chunk is
 /// exchanged by the line: eight rows of one chunk column then lie in eight different groups.
@@ -86,8 +86,7 @@ __host__ __device__ constexpr void tile_of(int block, int rows, int cols, int& m
 
 // region copies
 __device__ inline void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kOpen>
-__device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
+template <int kOpen> __device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
 /// Fetches a thread's chunks of a tile, of which `rows` rows from its first on are inside of the matrix; what lies
 /// outside is zero. A thread keeps its chunk and its row modulo 8, so that all its places are a constant apart.
 __device__ inline void fetch(uint32_t to, const __nv_bfloat16* from, int rows, size_t pitch) {
@@ -116,12 +115,10 @@ __global__ void __launch_bounds__(kThreads, 2)
     gemm(const __nv_bfloat16* __restrict__ A, const __nv_bfloat16* __restrict__ B, __nv_bfloat16* __restrict__ C, int M, int N, int K) {
   extern __shared__ __align__(128) __nv_bfloat16 tiles[];  // kStages times A and B
   const uint32_t shared = uint32_t(__cvta_generic_to_shared(tiles));
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const int warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
   int m, n;
   tile_of(blockIdx.x, (M + kTile - 1) / kTile, (N + kTile - 1) / kTile, m, n);
-  m *= kTile;
-  n *= kTile;
+  m *= kTile, n *= kTile;
   const int steps = (K + kDepth - 1) / kDepth;
   const auto tile_of_step = [&](int step) { return shared + step % kStages * 4 * kMatrix; };
   const int row = threadIdx.x / kChunks, chunk = threadIdx.x % kChunks;
@@ -135,8 +132,6 @@ __global__ void __launch_bounds__(kThreads, 2)
     }
     commit();  // also when empty, so that the count of groups stays that of the steps
   };
-  constexpr bool kAhead = STEP >= 1;
-  constexpr int kParts = kDepth / 16;
   uint32_t a[1 + kAhead][kWarpM / 16][4], b[1 + kAhead][kWarpN / 16][4];
   const auto load = [&](int to, uint32_t tile, int k) {
     #pragma unroll

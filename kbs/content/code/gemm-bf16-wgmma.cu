@@ -49,8 +49,8 @@
 // there. Blocks are resident and take tile after tile, so that the next tile's operands arrive during a store.
 // Sizes whose rows are no multiples of 16 bytes take one thread an element.
 //
-// STEP is a rung of the ladder: 0 a block a tile; 1 resident blocks in clusters of two with multicast, both with
-// barriers that order the memory of the whole cluster; 2 barriers that order the block's alone.
+// STEP is a rung of the ladder: 0 a block a tile; 1 resident blocks in clusters of two with multicast, both with barriers
+// that order the memory of the whole cluster; 2 barriers that order the block's alone. The macro
 // ABLATE_latency_tile_scheduler_swizzle takes the tiles row by row.
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -98,12 +98,12 @@ __host__ __device__ constexpr void tile_of(int number, int rows, int columns, in
 
 // region barriers
 namespace {
-
 using Number = __nv_bfloat16;
 
+__device__ uint32_t address(const void* shared) { return static_cast<uint32_t>(__cvta_generic_to_shared(shared)); }
+
 __device__ void prepare(uint64_t* barrier, int arrivals) {
-  const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(at), "r"(arrivals));
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(address(barrier)), "r"(arrivals));
 }
 
 // A barrier that names no scope orders the memory of its own block. Stages of operands need no more: the copies
@@ -119,30 +119,21 @@ __device__ void prepare(uint64_t* barrier, int arrivals) {
 
 /// Arrives at the barrier of the same place in a block of the cluster.
 __device__ void arrive(uint64_t* barrier, uint32_t block) {
-  const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive" RELEASE ".shared::cluster.b64 _, [there];\n}\n" ::"r"(at),
-      "r"(block)
-      : "memory");
+      "mbarrier.arrive" RELEASE ".shared::cluster.b64 _, [there];\n}\n" ::"r"(address(barrier)), "r"(block) : "memory");
 }
 
 __device__ void arrive_and_expect(uint64_t* barrier, int bytes) {
-  const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(at), "r"(bytes)
-               : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(address(barrier)), "r"(bytes) : "memory");
 }
 
 __device__ void wait(uint64_t* barrier, uint32_t phase) {
-  const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
   uint32_t done = 0;
   while (!done)
     asm volatile(
         "{\n.reg .pred p;\nmbarrier.try_wait.parity" ACQUIRE ".shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n}\n"
-        : "=r"(done)
-        : "r"(at), "r"(phase)
-        : "memory");
+        "selp.u32 %0, 1, 0, p;\n}\n" : "=r"(done) : "r"(address(barrier)), "r"(phase) : "memory");
 }
 
 __device__ uint32_t block_of_cluster() {
@@ -159,30 +150,23 @@ __device__ void join_cluster() {
 __device__ void join_group(int group) { asm volatile("bar.sync %0, 128;\n" ::"r"(group + 1) : "memory"); }
 
 // region copies
-/// A box whose first number is at (x, y), x along the rows; outside of the matrix it is zero.
+/// A box whose first number stands at (x, y), x along the rows; outside of the matrix it is zero.
 __device__ void fetch_box(uint32_t to, const CUtensorMap* map, uint64_t* barrier, int x, int y) {
-  const auto full = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%3, %4}], [%2];\n" ::"r"(to),
-      "l"(map), "r"(full), "r"(x), "r"(y)
-      : "memory");
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];\n"
+               ::"r"(to), "l"(map), "r"(address(barrier)), "r"(x), "r"(y) : "memory");
 }
 
 /// The same, to this place and this barrier of all blocks of the cluster.
 __device__ void fetch_box_for_all(uint32_t to, const CUtensorMap* map, uint64_t* barrier, int x, int y) {
-  const auto full = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1, {%3, %4}], [%2], %5;\n" ::"r"(to),
-      "l"(map), "r"(full), "r"(x), "r"(y), "h"(static_cast<uint16_t>((1 << kCluster) - 1))
-      : "memory");
+      "[%0], [%1, {%3, %4}], [%2], %5;\n"
+      ::"r"(to), "l"(map), "r"(address(barrier)), "r"(x), "r"(y), "h"(static_cast<uint16_t>((1 << kCluster) - 1)) : "memory");
 }
 
 __device__ void store_box(const CUtensorMap* map, uint32_t from, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n" ::"l"(map),
-               "r"(from), "r"(x), "r"(y)
-               : "memory");
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
+               ::"l"(map), "r"(from), "r"(x), "r"(y) : "memory");
 }
 
 // region descriptors and products
@@ -201,15 +185,12 @@ __device__ void multiply(float (&d)[128], uint64_t a, uint64_t b, int onto) {
   asm volatile(
       "{\n.reg .pred onto;\nsetp.ne.b32 onto, %130, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-      "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-      "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "
-      "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "
-      "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "
-      "%108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "
-      "%123, %124, %125, %126, %127 "
-      "}, %128, %129, onto, 1, 1, 0, 1;\n}\n"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, "
+      "%25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, "
+      "%71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, "
+      "%94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, "
+      "%114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127 }, %128, %129, onto, 1, 1, 0, 1;\n}\n"
       : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96)
       : "l"(a), "l"(b), "r"(onto));
 }
@@ -227,16 +208,13 @@ __device__ void store(const CUtensorMap* map, uint32_t out, const float (&sums)[
     for (int i = 0; i < 64; i += 2) {
       const __nv_bfloat162 two = __floats2bfloat162_rn(sums[part * 64 + i], sums[part * 64 + i + 1]);
       const int column = sum_column(t, i);
-      asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(out + column / kAtom * kAtomBytes +
-                                                     box_byte(sum_row(t, i), column % kAtom)),
-                   "r"(*reinterpret_cast<const uint32_t*>(&two))
-                   : "memory");
+      const uint32_t to = out + column / kAtom * kAtomBytes + box_byte(sum_row(t, i), column % kAtom);
+      asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(to), "r"(*reinterpret_cast<const uint32_t*>(&two)) : "memory");
     }
     asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
     join_group(group);
     if (t == 0) {
-      for (int i = 0; i < 2; ++i)
-        store_box(map, out + i * kAtomBytes, first + part * 128 + i * kAtom, row);
+      for (int i = 0; i < 2; ++i) store_box(map, out + i * kAtomBytes, first + part * 128 + i * kAtom, row);
       asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
     }
   }
@@ -248,12 +226,11 @@ __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
             const __grid_constant__ CUtensorMap out_map, int m, int n, int k) {
   extern __shared__ unsigned char shared[];
   __shared__ __align__(8) uint64_t full[kStages], empty[kStages];
-  const auto begin = (static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + 1023) / 1024 * 1024;
-  const uint32_t left = begin, right = begin + kStages * kLeftBytes, out = right + kStages * kRightBytes;
+  const uint32_t left = (address(shared) + 1023) / 1024 * 1024;
+  const uint32_t right = left + kStages * kLeftBytes, out = right + kStages * kRightBytes;
   const int rank = static_cast<int>(block_of_cluster());
   const int rows = (m + kCluster * kM - 1) / (kCluster * kM), columns = (n + kN - 1) / kN;
-  const int clusters = gridDim.x / kCluster, steps = (k + kK - 1) / kK;
-  const int group = threadIdx.x / 128;
+  const int clusters = gridDim.x / kCluster, steps = (k + kK - 1) / kK, group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {
       prepare(&full[s], 1);
@@ -278,10 +255,8 @@ __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
           if (count >= kStages) wait(&empty[s], (count / kStages - 1) % 2);
           arrive_and_expect(&full[s], kLeftBytes + kRightBytes);
           fetch_box(left + s * kLeftBytes, &left_map, &full[s], t * kK, row);
-          for (int i = rank; i < kN / kAtom; i += kCluster) {
-            const uint32_t to = right + s * kRightBytes + i * kAtomBytes;
-            fetch_box_for_all(to, &right_map, &full[s], column + i * kAtom, t * kK);
-          }
+          for (int i = rank; i < kN / kAtom; i += kCluster)
+            fetch_box_for_all(right + s * kRightBytes + i * kAtomBytes, &right_map, &full[s], column + i * kAtom, t * kK);
         }
       }
     }
@@ -319,8 +294,7 @@ __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
 
 // region any size
 __global__ void product_any(const Number* a, const Number* b, Number* c, int m, int n, int k) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int l = 0; l < k; ++l)
@@ -344,26 +318,20 @@ bool describe(Encode encode, CUtensorMap& map, const Number* matrix, int rows, i
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t pitch[] = {static_cast<cuuint64_t>(columns) * 2};
   const cuuint32_t box[] = {kAtom, static_cast<cuuint32_t>(box_rows)}, steps[] = {1, 1};
-  return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<Number*>(matrix), sizes, pitch, box,
-                steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+  return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<Number*>(matrix), sizes, pitch, box, steps,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 }  // namespace
 
-extern "C" void solve(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int m, int n,
-                      int k) {
+extern "C" void solve(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int m, int n, int k) {
   static const Encode encode = encoder();
-  const auto places = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) |
-                      reinterpret_cast<uintptr_t>(c);
+  const auto places = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c);
   CUtensorMap left, right, out;
-  const bool fits = encode && places % 16 == 0 && n % 8 == 0 && k % 8 == 0 &&
-                    describe(encode, left, a, m, k, kM) && describe(encode, right, b, k, n, kK) &&
-                    describe(encode, out, c, m, n, 64);
-  if (!fits) {
-    product_any<<<dim3((n + 31) / 32, (m + 7) / 8), dim3(32, 8)>>>(a, b, c, m, n, k);
-    return;
-  }
+  const bool fits = encode && places % 16 == 0 && n % 8 == 0 && k % 8 == 0 && describe(encode, left, a, m, k, kM) &&
+                    describe(encode, right, b, k, n, kK) && describe(encode, out, c, m, n, 64);
+  if (!fits) return product_any<<<dim3((n + 31) / 32, (m + 7) / 8), dim3(32, 8)>>>(a, b, c, m, n, k);
   cudaFuncSetAttribute(product, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   int device = 0, processors = 0;
   cudaGetDevice(&device);

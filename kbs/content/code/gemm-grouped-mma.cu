@@ -53,10 +53,8 @@
 #define __device__
 #endif
 constexpr int kRows = STEP >= 1 ? 64 : 128, kColumns = 128, kDepth = 64, kStages = STEP >= 1 ? 4 : 3;  // of a block
-constexpr int kWarpM = 64, kWarpN = STEP >= 1 ? 32 : 64, kWarpsN = kColumns / kWarpN;
-constexpr int kThreads = kRows / kWarpM * kWarpsN * 32;
-constexpr int kChunks = kDepth / 8;                       // of 16 bytes in a row
-constexpr int kStageBytes = (kRows + kColumns) * kDepth * 2;
+constexpr int kWarpM = 64, kWarpN = STEP >= 1 ? 32 : 64, kWarpsN = kColumns / kWarpN, kThreads = kRows / kWarpM * kWarpsN * 32;
+constexpr int kChunks = kDepth / 8, kParts = kDepth / 16, kStageBytes = (kRows + kColumns) * kDepth * 2;  // a chunk: 16 bytes
 /// Place of a 16-byte chunk in a tile. A row is a 128-byte line of the banks, so the chunk is exchanged by the row:
 /// eight rows of one chunk column then lie in eight different groups.
 __host__ __device__ constexpr int place(int row, int chunk) { return row * kDepth + ((chunk ^ (row & 7)) * 8); }
@@ -74,11 +72,7 @@ __host__ __device__ constexpr int row_tiles(int rows, int groups) { return rows 
 __host__ __device__ constexpr bool find(const int* offsets, int groups, int tile, int& group, int& first, int& end) {
   for (group = 0; group < groups; ++group) {
     const int tiles = (offsets[group + 1] - offsets[group] + kRows - 1) / kRows;
-    if (tile < tiles) {
-      first = offsets[group] + tile * kRows;
-      end = offsets[group + 1];
-      return true;
-    }
+    if (tile < tiles) return first = offsets[group] + tile * kRows, end = offsets[group + 1], true;
     tile -= tiles;
   }
   return false;
@@ -86,12 +80,10 @@ __host__ __device__ constexpr bool find(const int* offsets, int groups, int tile
 
 // region copies
 __device__ inline void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kOpen>
-__device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
+template <int kOpen> __device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
 /// Fetches a thread's chunks of a tile, of which `rows` rows from its first on are inside of the matrix; what lies
 /// outside is zero. A thread keeps its chunk and its row modulo 8, so that all its places are a constant apart.
-template <int kTile>
-__device__ inline void fetch(uint32_t to, const __nv_bfloat16* from, int rows, size_t pitch) {
+template <int kTile> __device__ inline void fetch(uint32_t to, const __nv_bfloat16* from, int rows, size_t pitch) {
   constexpr int kPass = kThreads / kChunks;  // rows at a time
   #pragma unroll
   for (int i = 0; i < kTile / kPass; ++i) {
@@ -118,13 +110,11 @@ __global__ void __launch_bounds__(kThreads, 2)
          __nv_bfloat16* __restrict__ C, int groups, int N, int K) {
   extern __shared__ __align__(128) __nv_bfloat16 tiles[];  // kStages times A and B
   const uint32_t shared = uint32_t(__cvta_generic_to_shared(tiles));
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const int warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
   int group, m, end;
   if (!find(offsets, groups, blockIdx.x, group, m, end)) return;  // neighbors in x share the columns of B
-  const int n = blockIdx.y * kColumns;
+  const int n = blockIdx.y * kColumns, steps = (K + kDepth - 1) / kDepth;
   B += size_t(group) * N * K;
-  const int steps = (K + kDepth - 1) / kDepth;
   const auto tile_of_step = [&](int step) { return shared + step % kStages * kStageBytes; };
   const int row = threadIdx.x / kChunks, chunk = threadIdx.x % kChunks;
   const __nv_bfloat16 *a_from = A + size_t(m + row) * K + chunk * 8, *b_from = B + size_t(n + row) * K + chunk * 8;
@@ -137,7 +127,6 @@ __global__ void __launch_bounds__(kThreads, 2)
     }
     commit();  // also when empty, so that the count of groups stays that of the steps
   };
-  constexpr int kParts = kDepth / 16;
   uint32_t a[2][kWarpM / 16][4], b[2][kWarpN / 16][4];  // of 16 deep, and of the next
   const auto load = [&](int to, uint32_t tile, int k) {
     #pragma unroll
