@@ -8,11 +8,12 @@ First every kernel is timed against itself without each suspected cause (cuda_ti
 builds, checks and profiles it as it is. N threads ask it, so it builds while the device counts: several
 servers would take the counters from each other. --labels takes the labels of an earlier run. --build-only compiles
 everything for ARCH and ends, on a machine without a GPU. After S seconds
-no other kernel is begun. NAME is a kernel or a half, seen or unseen.
+no other kernel is begun. NAME is a kernel or a half: blind, unseen or seen.
 
 Writes OUT/labels-cuda.json and .md as it goes, and OUT/cuda-labels.json, which a test replays. A finding is contradicted if all causes that it stands
 for are, and right if it stands for one whose removal saves at least half of what the best one saves.
-The exit status is the number of kernels that were not diagnosed at all.
+A kernel that does not build, or faults, costs no other. The exit status is the number of kernels that were not
+diagnosed at all.
 """
 
 import argparse
@@ -29,7 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "attacks"), str(HERE)]
 from client import Server, devices_text  # noqa: E402
 from cuda_kernels import CAUSES, HALVES, kernels_of  # noqa: E402
-from cuda_times import Device, build_all, label_of  # noqa: E402
+from cuda_times import build_all, labeled_alone  # noqa: E402
 
 NOT_ABOUT_THE_KERNEL = {"host-neighbors"}
 
@@ -84,15 +85,20 @@ class Suite:
     def label(self):
         if self.given.labels:
             earlier = json.loads(self.given.labels.read_text(encoding="utf-8"))["labels"]
-            self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels}
+            self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels
+                           if kernel.name in earlier}
             return
-        libraries = build_all(self.kernels, self.root, self.given.build_only or "native")
-        self.say(f"{len(libraries)} versions of {len(self.kernels)} kernels built")
+        libraries, self.failures = build_all(self.kernels, self.root, self.given.build_only or "native")
+        self.say(f"{len(libraries)} versions of {len(self.kernels)} kernels built, {self.failures} not")
         if self.given.build_only:
             return
-        device = Device()
-        for kernel in self.kernels:
-            label = self.labels[kernel.name] = label_of(device, kernel, libraries)
+        for kernel in [one for one in self.kernels if one.name not in self.failures]:
+            try:
+                label = self.labels[kernel.name] = labeled_alone(kernel, libraries)
+            except RuntimeError as failed:
+                self.failures[kernel.name] = str(failed)
+                self.say(f"FAIL {kernel.name}: {failed}")
+                continue
             gains = {name: f"{cause['saved'][0]:.0%} {cause['verdict']}"
                      for name, cause in label["causes"].items()}
             self.say(f"{kernel.name}: {label['seconds'][0]:.0f} µs, {gains} "
@@ -136,11 +142,11 @@ class Suite:
     def run(self):
         self.label()
         if self.given.build_only:
-            return 0
+            return len(self.failures)
         server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state", "--root",
                          str(self.root), "--no-builtin-kbs"])
         self.where = devices_text(server.call("check_env", {})[0], "cuda")
-        plan = list(self.kernels)
+        plan = [kernel for kernel in self.kernels if kernel.name in self.labels]
         threads = [threading.Thread(target=self.work, args=(server, plan))
                    for _ in range(self.given.threads)]
         for thread in threads:
@@ -155,10 +161,11 @@ class Suite:
     def write(self):
         found = {"date": self.date, "device": self.where, "labels": self.labels,
                  "profiles": self.profiles, "failures": self.failures}
-        (self.given.out / "labels-cuda.json").write_text(json.dumps(found, ensure_ascii=False) + "\n",
-                                                         encoding="utf-8")
-        (self.given.out / "cuda-labels.json").write_text(self.records(), encoding="utf-8")
-        (self.given.out / "labels-cuda.md").write_text(self.table(), encoding="utf-8")
+        for name, text in (("labels-cuda.json", json.dumps(found, ensure_ascii=False) + "\n"),
+                           ("cuda-labels.json", self.records()), ("labels-cuda.md", self.table())):
+            whole = self.given.out / f"{name}.new"
+            whole.write_text(text, encoding="utf-8")
+            whole.replace(self.given.out / name)
 
     def records(self):
         """What the test that repeats the diagnosis needs: a line for each established, counted kernel."""

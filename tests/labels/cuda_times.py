@@ -5,6 +5,7 @@ caches. Needs nvcc, numpy and a GPU, not ratchet.
 import concurrent.futures
 import ctypes
 import math
+import multiprocessing
 import os
 import pathlib
 import random
@@ -18,6 +19,7 @@ SECONDS = 0.25  # of rounds per version
 FLUSHED_BYTES = 256 << 20  # several times any L2 of today
 GAIN = 0.10  # a cause is confirmed if its removal saves a tenth …
 NO_GAIN = 0.05  # … and contradicted if that saves less than a twentieth
+PATIENCE = 60  # seconds for one kernel
 FLOOR = 0.6  # what remains must be most of the time
 
 
@@ -35,11 +37,13 @@ def build(kernel, cause, folder, arch):
 
 
 def build_all(kernels, folder, arch):
-    """The library of each kernel and cause, "" for the kernel as it is."""
+    """The library of each kernel and cause, "" for the kernel as it is, and what failed, by kernel."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         built = {(kernel.name, cause): pool.submit(build, kernel, cause, folder, arch)
                  for kernel in kernels for cause in ["", *(each.name for each in kernel.causes)]}
-        return {key: future.result() for key, future in built.items()}
+    failed = {name: f"without {cause or 'nothing'}: {future.exception()}"
+              for (name, cause), future in built.items() if future.exception()}
+    return {key: future.result() for key, future in built.items() if not future.exception()}, failed
 
 
 class Device:
@@ -165,3 +169,28 @@ def label_of(device, kernel, libraries):
     return {"half": kernel.half, "seconds": interval([1e6 * t for t in times[""]]), "unit": "µs",
             "rounds": rounds, "warm_saves": interval([1 - b / a for a, b in zip(times[""], warm)]),
             "causes": causes, "other_answers_found": wrong}
+
+
+def labeled_alone(kernel, libraries):
+    """`label_of` in a process of its own, as a fault takes the whole context."""
+    context = multiprocessing.get_context("fork")
+    mine, its = context.Pipe(duplex=False)
+
+    def label():
+        try:
+            its.send(label_of(Device(), kernel, libraries))
+        except RuntimeError as failed:
+            its.send(str(failed))
+
+    process = context.Process(target=label)
+    process.start()
+    its.close()
+    try:
+        found = mine.recv() if mine.poll(PATIENCE) else f"not within {PATIENCE} s"
+    except EOFError:
+        found = "its process ended"
+    process.kill()
+    process.join()
+    if isinstance(found, str):
+        raise RuntimeError(found)
+    return found
