@@ -37,6 +37,23 @@ struct Philox {
 
 // -------------------------------------------------------------------------------------- contents
 
+__device__ void store(unsigned char* data, Type type, Word i, double value) {
+  const float single = static_cast<float>(value);
+  if (type == f64) reinterpret_cast<double*>(data)[i] = value;
+  if (type == f32) reinterpret_cast<float*>(data)[i] = single;
+  if (type == f16) {
+    unsigned short half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(single));
+    reinterpret_cast<unsigned short*>(data)[i] = half;
+  }
+  if (type == bf16) {
+    const Bits bits = __float_as_uint(single);
+    const Bits even = (bits >> 16) & 1;
+    reinterpret_cast<unsigned short*>(data)[i] =
+        static_cast<unsigned short>((bits + 0x7fffu + even) >> 16);
+  }
+}
+
 __global__ void random_bytes(unsigned char* data, Word bytes, Philox random) {
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
   for (Word block = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; block * 16 < bytes;

@@ -80,23 +80,6 @@ __device__ double value_of(Word bits, Type type) {
   }
 }
 
-__device__ void store(unsigned char* data, Type type, Word i, double value) {
-  const float single = static_cast<float>(value);
-  if (type == f64) reinterpret_cast<double*>(data)[i] = value;
-  if (type == f32) reinterpret_cast<float*>(data)[i] = single;
-  if (type == f16) {
-    unsigned short half;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(single));
-    reinterpret_cast<unsigned short*>(data)[i] = half;
-  }
-  if (type == bf16) {
-    const Bits bits = __float_as_uint(single);
-    const Bits even = (bits >> 16) & 1;
-    reinterpret_cast<unsigned short*>(data)[i] =
-        static_cast<unsigned short>((bits + 0x7fffu + even) >> 16);
-  }
-}
-
 __device__ double sum_of_warp(double value) {
   for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
   return value;

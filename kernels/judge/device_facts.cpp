@@ -100,12 +100,13 @@ Result<bool> DeviceTrials::shadow_of(const CallContext& call) {
 
 Result<bool> DeviceTrials::make_shadow(const CallContext& call) {
   constexpr std::chrono::seconds kLong(5);
+  constexpr const char* kNoRoom = "free device memory does not suffice for it";
   const auto plan = wide_call_of(contract_, now_.dims, now_.plan.layout);
   no_shadow_.clear();
   auto room = ask({.widen_on_device = wire::WidenOnDevice{plan.layout}}, {}, call);
   if (!room) return room.error();
   if (!room->first.fits.value_or(false)) {
-    no_shadow_ = "free device memory does not suffice for it";
+    no_shadow_ = kNoRoom;
     return false;
   }
   if (!room->second.empty()) {
@@ -113,15 +114,21 @@ Result<bool> DeviceTrials::make_shadow(const CallContext& call) {
     if (!attached) return attached.error();
   }
   const auto begin = std::chrono::steady_clock::now();
-  auto done = reference_.run_wide(plan, call);
-  if (!done) return done.error();
+  auto failed = reference_.run_wide(plan, call);
+  if (!failed) return failed.error();
   if (reference_.fault()) return reference_failed(*reference_.fault());
-  widens_ = *done;
-  if (*done && std::chrono::steady_clock::now() - begin > kLong) {
+  if (*failed) {
+    // Smaller sizes may have room; what it cannot compute in float64 stays so.
+    const bool no_room = (*failed)->message.find("OutOfMemoryError") != std::string::npos;
+    if (no_room) no_shadow_ = kNoRoom;
+    widens_ = no_room;
+    return false;
+  }
+  if (std::chrono::steady_clock::now() - begin > kLong) {
     widens_ = false;
     no_shadow_ = "it takes more than five seconds";
   }
-  return *done;
+  return true;
 }
 
 Result<wire::Reply> DeviceTrials::step(const wire::TermsOnDevice& plan, const CallContext& call) {

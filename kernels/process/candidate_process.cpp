@@ -176,16 +176,17 @@ Status CandidateProcess::attach_wide(std::span<const Fd> memory, std::int64_t by
   return attach(memory, wire::Attach{bytes, true}, call);
 }
 
-Result<bool> CandidateProcess::run_wide(const CallPlan& plan, const CallContext& call) {
-  if (fault_) return false;
+Result<std::optional<Fault>> CandidateProcess::run_wide(const CallPlan& plan,
+                                                        const CallContext& call) {
+  if (fault_) return fault_;
   wire::Request request;
   request.call = wire::Call{plan.layout, plan.arguments, 0, {}, true};
   auto reply = worker_.run(request, {}, deadline_, call);
   if (!reply) return reply.error();
-  if (!reply->fault) return true;
+  if (!reply->fault) return std::optional<Fault>{};
   const auto& kind = reply->fault->kind;
   if (kind != "exception" && kind != "load_error") fault_ = reply->fault;
-  return false;
+  return std::move(reply->fault);
 }
 
 Status CandidateProcess::attach(std::span<const Fd> memory, const wire::Attach& plan,

@@ -101,9 +101,10 @@ class CandidateProcess {
   /// Lets go of it.
   Status detach(const CallContext& call);
   /// The same of memory for calls in float64, beside the other; only of a Python reference's
-  /// process. `run_wide`: one such call at its beginning; false if it raised, which is no fault.
+  /// process. `run_wide`: one such call at its beginning. What it raised is no fault of this
+  /// process, and returned; any other failure is both.
   Status attach_wide(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
-  Result<bool> run_wide(const CallPlan& plan, const CallContext& call);
+  Result<std::optional<Fault>> run_wide(const CallPlan& plan, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call,
                       const std::optional<wire::MadeInputs>& inputs = {});
 

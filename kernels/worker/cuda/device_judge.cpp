@@ -340,7 +340,8 @@ Result<bool> CudaJudge::writes_all() {
 Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
   const auto buffers = layout_.buffers.size();
   if (!reference_ || plan.tolerances.size() != buffers ||
-      (plan.wide && (!wide_ || plan.wide->buffers.size() != buffers)))
+      (plan.wide && (!wide_ || plan.wide->buffers.size() != buffers)) ||
+      (plan.with_terms && aside_.bytes() < static_cast<std::size_t>(layout_.bytes)))
     return Error{ErrorCode::internal, "tolerances needs one entry per buffer of the trial"};
   wire::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();

@@ -118,6 +118,27 @@ TEST_CASE("integers are exact unless the task gives them room", "[tolerance]") {
   CHECK_FALSE(exact(1));
 }
 
+TEST_CASE("a judge on a device has all rules since version 5", "[tolerance]") {
+  Contract contract;
+  CHECK_FALSE(same_rules_on_devices(contract));
+  contract.judge = JudgeRules{.version = 4};
+  CHECK_FALSE(same_rules_on_devices(contract));
+  contract.judge->version = 5;
+  CHECK(same_rules_on_devices(contract));
+}
+
+TEST_CASE("a shadow asks more of 16-bit outputs alone, and only without given tolerances",
+          "[tolerance]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f16, {"n"}, Role::in, "normal"},
+                      {"y", DType::f32, {"n"}, Role::out, "normal"}};
+  CHECK_FALSE(shadow_tightens(contract, {}, {}));
+  contract.tensors[1].dtype = DType::bf16;
+  CHECK(shadow_tightens(contract, {}, {}));
+  CHECK_FALSE(shadow_tightens(contract, 1e-2, {}));
+  CHECK_FALSE(shadow_tightens(contract, {}, 1e-2));
+}
+
 TEST_CASE("16-bit outputs are held to honest errors only without given tolerances", "[tolerance]") {
   Contract contract;
   contract.judge = JudgeRules{};
