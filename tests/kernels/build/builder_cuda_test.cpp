@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/kernels/build/builder_bench.h"
+#include "tests/support/places.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -111,4 +112,19 @@ TEST_CASE("nvcc's failures are classified", "[builder][cuda]") {
   const auto thread =
       bench.build(cuda("#include <unistd.h>\nextern \"C\" void solve(float* y) { fork(); }"));
   CHECK(thread.error_class == "forbidden_symbol");
+}
+
+TEST_CASE("the judge of a device builds from the files beside it", "[builder][cuda]") {
+  const Bench bench;
+  const auto folder = source_dir() / "kernels/cuda";
+  auto request = cuda(*read_file(folder / "judge.cu"));
+  request.source.file_name = "judge.cu";
+  request.source.folder = folder.string();
+  request.entry = "ratchet_judge";
+  request.arch = "sm_90";
+  const auto record = bench.build(request);
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(exports(bench.library(record), "ratchet_judge"));
 }
