@@ -20,8 +20,10 @@ struct Codec<std::optional<T>> {
   }
   static Status decode(const Json& json, const Place& place, const Rules& rules,
                        std::optional<T>& value) {
-    value.reset();
-    if (json.is_null()) return {};
+    if (json.is_null()) {
+      value.reset();
+      return {};
+    }
     return Codec<T>::decode(json, place, rules, value.emplace());
   }
 };
