@@ -75,6 +75,11 @@ void end_programs(Lab& lab) {
 }
 
 int serve_as_lab(const Options& options, const std::stop_token& stop) {
+  if (::isatty(STDOUT_FILENO) != 0)  // which would also change the bytes
+    return fail(invalid_argument(
+        "lab: its stdout must lead to a server, and is a terminal",
+        "Name the command where the server starts: ratchet --lab 'NAME=ssh HOST ratchet lab' "
+        "serve; without a terminal (ssh -T)."));
   if (auto own = make_private_folder(options.state_dir); !own) return fail(own.error());
   Options alone = options;
   alone.labs.clear();

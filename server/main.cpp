@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 
@@ -19,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
@@ -147,7 +147,8 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
   mcp::ServerOptions server;
   server.version = RATCHET_VERSION;
   server.instructions = kInstructions;
-  server.tools = mcp::offered(useful_tools(app.tools, app.services()));
+  // Moved: schemas take long to copy, and nothing else of a server reads them.
+  server.tools = mcp::offered(useful_tools(std::exchange(app.tools, {}), app.services()));
   server.jobs = app.jobs;
   server.prompts = all_prompts(*app.runs);
   server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
@@ -429,9 +430,7 @@ int run_command(const Options& options) {
 }  // namespace ratchet
 
 int main(int argc, char** argv) {
-  // Logs go to stderr: stdout belongs to the protocol.
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "ratchet", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  ratchet::log_to_stderr();
   ::signal(SIGPIPE, SIG_IGN);
   // Orphaned descendants of workers become our children, so that they can be killed.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

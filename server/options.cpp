@@ -275,7 +275,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.worker_dir = program_folder();
   options.python = default_python();
   options.data_dir = program_folder().parent_path() / "share" / "ratchet";
-  CLI::App app("ratchet: the tool server for agents that optimize compute kernels");
+  CLI::App app("ratchet: the tool server for agents that optimize compute kernels", "ratchet");
   app.set_version_flag("--version",
                        fmt::format("ratchet {}\nbuilt with {}, cpp-httplib {}", RATCHET_VERSION,
                                    RATCHET_LIBRARIES, mcp::http_library_version()),

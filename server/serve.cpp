@@ -2,16 +2,25 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "server/core/fd.h"
@@ -67,6 +76,17 @@ Result<mcp::HttpOptions> http_options(const ServeOptions& options) {
   return http;
 }
 
+/// For people: no line is longer than their window.
+class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    print_error({text.data(), text.size()});
+  }
+  void flush_() override { std::fflush(stderr); }
+};
+
 }  // namespace
 
 void add_serve_options(CLI::App& app, ServeOptions& options) {
@@ -116,6 +136,15 @@ int serve(mcp::Server& server, const ServeOptions& options, std::string_view pro
   return served ? *served : fail(served.error());
 }
 
+void log_to_stderr() {
+  std::shared_ptr<spdlog::sinks::sink> sink;
+  if (Terminal::behind(STDERR_FILENO).columns > 0)
+    sink = std::make_shared<TerminalSink>();
+  else
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("ratchet", std::move(sink)));
+}
+
 int fail(const Error& error) {
   print_error("ratchet: " + error_answer(error).text);
   return 1;
@@ -127,10 +156,16 @@ std::jthread stop_on_signals(std::stop_source& source) {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return std::jthread([&source, signals](std::stop_token own) {
-    const timespec nap{0, 100'000'000};
+  return std::jthread([&source, signals](const std::stop_token& own) {
+    const Fd arrived(::signalfd(-1, &signals, SFD_CLOEXEC));
+    const Fd ended(::eventfd(0, EFD_CLOEXEC));
+    const std::stop_callback wake(own, [&] { ::eventfd_write(ended.get(), 1); });
+    std::array waiting{pollfd{arrived.get(), POLLIN, 0}, pollfd{ended.get(), POLLIN, 0}};
+    signalfd_siginfo signal{};
     while (!own.stop_requested())
-      if (::sigtimedwait(&signals, nullptr, &nap) > 0) source.request_stop();
+      if (::poll(waiting.data(), waiting.size(), -1) > 0 && waiting[0].revents != 0 &&
+          ::read(arrived.get(), &signal, sizeof signal) > 0)
+        source.request_stop();
   });
 }
 

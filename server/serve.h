@@ -40,6 +40,10 @@ struct Endpoint {
 [[nodiscard]] int serve(mcp::Server& server, const ServeOptions& options, std::string_view program,
                         const std::stop_token& stop);
 
+/// Makes the process log to stderr, for stdout belongs to the protocol; wrapped where it is a
+/// terminal.
+void log_to_stderr();
+
 /// Prints `error` to stderr. Returns the exit status for it, 1.
 int fail(const Error& error);
 

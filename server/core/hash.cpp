@@ -3,8 +3,9 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 namespace ratchet {
@@ -73,9 +74,13 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::string random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  // Without randomness no secret is safe.
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1)
-    std::abort();
+  // From the kernel: OpenSSL's own generator takes a quarter of a millisecond to start.
+  for (std::size_t at = 0; at < count;) {
+    const ssize_t got = ::getrandom(bytes.data() + at, count - at, 0);
+    if (got > 0) at += static_cast<std::size_t>(got);
+    // Without randomness no secret is safe.
+    if (got <= 0 && errno != EINTR) std::abort();
+  }
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <fstream>
@@ -113,6 +114,22 @@ class BusyServer {
   TempFolder folder_;
   std::optional<StdioProgram> shell_;
 };
+
+TEST_CASE("a command ends as soon as it has answered", "[process]") {
+  const TempFolder folder;
+  auto shortest = std::chrono::nanoseconds::max();
+  for (int i = 0; i < 10; ++i) {
+    const auto done = run_program(
+        {.argv = {program().string(), "--state-dir", (folder / "state").string(), "head"},
+         .environment = inherited_environment({"PATH", "HOME", "LD_LIBRARY_PATH"}),
+         .folder = folder.path()},
+        60s);
+    REQUIRE(done);
+    CHECK(done->status.clean());
+    shortest = std::min(shortest, done->elapsed);
+  }
+  CHECK(shortest < 95ms);  // who waits for signals must not sleep, say, a tenth of a second
+}
 
 TEST_CASE("when the input ends, the server, its job and all their descendants end", "[end]") {
   BusyServer busy;

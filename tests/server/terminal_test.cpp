@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,8 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,9 +42,11 @@ class Screen {
     REQUIRE(::ioctl(other_.get(), TIOCSWINSZ, &size) == 0);
   }
 
-  /// Runs the built program with all its output here; returns what it wrote.
+  /// Runs the built program with all its output here; returns what it wrote. Once it has written
+  /// `until`, it is asked to end.
   std::string shows(const std::vector<std::string>& arguments, const TempFolder& home,
-                    int status = 0, const std::vector<std::string>& more = {}) {
+                    int status = 0, const std::vector<std::string>& more = {},
+                    const std::string& until = "") {
     auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH", "RATCHET_PYTHON"});
     environment.push_back("HOME=" + home.path().string());
     environment.push_back("XDG_STATE_HOME=" + (home / "s").string());
@@ -58,7 +61,10 @@ class Screen {
     REQUIRE(process);
     std::string seen;
     std::optional<ExitStatus> ended;
-    while (!(ended = process->wait_for(20ms))) read_into(seen);
+    while (!(ended = process->wait_for(20ms))) {
+      read_into(seen);
+      if (!until.empty() && seen.find(until) != std::string::npos) ::kill(process->pid(), SIGTERM);
+    }
     read_into(seen);
     INFO(seen);
     CHECK(ended->code == status);
@@ -151,29 +157,148 @@ TEST_CASE("long work shows a bar and the time that is left", "[terminal][slow]")
   CHECK(created.find(" s left  ") != std::string::npos);
 }
 
-TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[terminal]") {
-  const TempFolder home;
+using Words = std::vector<std::string>;
+
+/// What a person can type of every command that answers without a run or a server, in this order:
+/// the knowledge that one adds the next removes. `commands_with_a_run` has the others.
+std::vector<Words> commands_without_a_run() {
+  return {{"runs"},
+          {"doctor"},
+          {"audit"},
+          {"head"},
+          {"gc", "--dry-run"},
+          {"gc"},
+          {"kbs", "query", "shared memory bank conflicts"},
+          {"kbs", "get", "technique-vectorized-access"},
+          {"kbs", "grep", "ldmatrix"},
+          {"kbs", "stats"},
+          {"kbs", "doctor"},
+          {"kbs", "add", "pages"},
+          {"kbs", "remove", "pages"},
+          {"call", "list_methods", "{}"},
+          {"call", "check_env", "{}"},
+          {"problem", "list"},
+          {"problem", "show", "softmax"},
+          {"docs", "--repository", source_dir().string()},
+          {"import", "tree"},
+          {"setup", "claude", "--print"},
+          {"setup", "cursor"},
+          {"setup", "cursor", "--undo"},
+          {"setup", "codex"},
+          {"setup", "vscode"}};
+}
+
+/// The same of what works on a run, or takes as long as one.
+std::vector<Words> commands_with_a_run(const std::string& run) {
+  return {{"show", run},
+          {"audit", run},
+          {"budget", run, "--max-lab-seconds", "100", "--max-cost", "5"},
+          {"runs"},
+          {"call", "run_status", Json{{"run", run}}.dump()},
+          {"problem", "check", "vector_add"}};
+}
+
+/// A small run on the processor, in the folder `home`.
+std::string small_run(const TempFolder& home) {
+  const Json task{{"problem", "vector_add"},
+                  {"implementation", "host-cpp"},
+                  {"dims", {{"n", 20000}}},
+                  {"output_dir", "small"}};
+  auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH", "RATCHET_PYTHON"});
+  environment.push_back("HOME=" + home.path().string());
+  environment.push_back("XDG_STATE_HOME=" + (home / "s").string());
+  const auto done = run_program({.argv = {(build_dir() / "bin/ratchet").string(), "--json", "call",
+                                          "create_run", task.dump()},
+                                 .environment = environment,
+                                 .folder = home.path()},
+                                120s);
+  REQUIRE(done);
+  INFO(done->err);
+  REQUIRE(done->status.clean());
+  return Json::parse(done->out)["run"];
+}
+
+void put_inputs(const TempFolder& home) {
   REQUIRE(write_file(home / "pages/one.md", "# One\n\nShared memory has 32 banks.\n"));
   put_foreign_tree(home);
-  const auto arguments = GENERATE(
-      std::vector<std::string>{"--help"}, std::vector<std::string>{"serve", "--help"},
-      std::vector<std::string>{"--version"}, std::vector<std::string>{"runs"},
-      std::vector<std::string>{"doctor"}, std::vector<std::string>{"audit"},
-      std::vector<std::string>{"head"}, std::vector<std::string>{"gc", "--dry-run"},
-      std::vector<std::string>{"kbs", "query", "shared memory bank conflicts"},
-      std::vector<std::string>{"kbs", "get", "technique-vectorized-access"},
-      std::vector<std::string>{"kbs", "grep", "ldmatrix"}, std::vector<std::string>{"kbs", "stats"},
-      std::vector<std::string>{"kbs", "doctor"}, std::vector<std::string>{"kbs", "add", "pages"},
-      std::vector<std::string>{"call", "list_methods", "{}"},
-      std::vector<std::string>{"problem", "list"},
-      std::vector<std::string>{"problem", "show", "softmax"},
-      std::vector<std::string>{"docs", "--repository", source_dir().string()},
-      std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"setup", "cursor"},
-      std::vector<std::string>{"setup", "codex"});
-  Screen screen;
-  const auto lines = too_long(visible(screen.shows(arguments, home)));
-  INFO(arguments.front() << ": " << lines.size() << " lines: " << (lines.empty() ? "" : lines[0]));
+}
+
+void check_that_it_fits(const Words& words, const std::string& shown) {
+  const auto lines = too_long(visible(shown));
+  INFO(words.front() << ": " << lines.size() << " lines: " << (lines.empty() ? "" : lines[0]));
   CHECK(lines.empty());
+}
+
+TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[terminal]") {
+  const TempFolder home;
+  put_inputs(home);
+  Screen screen;
+  for (const auto& words : commands_without_a_run())
+    check_that_it_fits(words, screen.shows(words, home));
+  check_that_it_fits({"--version"}, screen.shows({"--version"}, home));
+}
+
+TEST_CASE("no verb prints a longer line about a run", "[terminal][slow]") {
+  const TempFolder home;
+  Screen screen;
+  for (const auto& words : commands_with_a_run(small_run(home)))
+    check_that_it_fits(words, screen.shows(words, home));
+}
+
+TEST_CASE("a server at a terminal keeps to its width, and a lab does not speak to one",
+          "[terminal]") {
+  const TempFolder home;
+  Screen screen;
+  const auto served = screen.shows({"serve", "--http", "0", "--no-auth"}, home, 0, {}, "httplib");
+  check_that_it_fits({"serve"}, served);
+  CHECK(served.find("listens on") != std::string::npos);
+  check_that_it_fits({"serve"}, screen.shows({"serve"}, home));  // stdin has ended
+  const auto refused = screen.shows({"lab"}, home, 1);
+  check_that_it_fits({"lab"}, refused);
+  CHECK(refused.find("is a") != std::string::npos);
+}
+
+TEST_CASE("every command is one that is tried at 80 columns, and in JSON", "[terminal]") {
+  const TempFolder home;
+  Screen screen;
+  auto tried = commands_without_a_run();
+  std::ranges::move(commands_with_a_run("a-run"), std::back_inserter(tried));
+  // In tests of their own: the demo takes a minute, an import needs torch, servers do not end.
+  for (const auto& words : {Words{"serve"}, {"lab"}, {"demo"}, {"problem", "import"}})
+    tried.push_back(words);
+  const auto is_tried = [&](const Words& command) {
+    return std::ranges::any_of(tried, [&](const Words& words) {
+      return std::ranges::mismatch(command, words).in1 == command.end();
+    });
+  };
+  for (const auto& name : commands_in(visible(screen.shows({"--help"}, home)))) {
+    INFO(name);
+    CHECK(is_tried({name}));
+  }
+  for (const std::string above : {"kbs", "problem"})
+    for (const auto& name : commands_in(visible(screen.shows({above, "--help"}, home)))) {
+      INFO(above << " " << name);
+      CHECK(is_tried({above, name}));
+    }
+}
+
+TEST_CASE("an import fits an 80-column terminal, and answers in JSON", "[terminal][python]") {
+  const auto python = build_dir() / "python/bin/python";
+  if (!std::filesystem::exists(python))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const TempFolder home;
+  REQUIRE(write_file(home / "task/task.yml",
+                     "tests:\n  - {size: 1000}\n\nbenchmarks:\n  - {size: 1000}\n"));
+  REQUIRE(write_file(home / "task/reference.py",
+                     "import torch\n\n\ndef generate_input(size, seed):\n"
+                     "    return torch.rand(size)\n\n\ndef ref_kernel(x):\n    return 2 * x\n"));
+  Screen screen;
+  const Words imported{"--python", python.string(), "problem", "import", "task"};
+  check_that_it_fits(imported, screen.shows(imported, home));
+  auto again = imported;
+  again.insert(again.end(), {"--output", "again", "--json"});
+  const auto json = screen.shows(again, home);
+  CHECK(Json::accept(visible(json)));
 }
 
 TEST_CASE("what a verb refuses fits an 80-column terminal", "[terminal]") {
@@ -199,10 +324,12 @@ TEST_CASE("what a verb refuses fits an 80-column terminal", "[terminal]") {
 TEST_CASE("the demo and its run fit an 80-column terminal", "[terminal][slow]") {
   const TempFolder home;
   Screen screen;
-  const auto demo =
-      visible(screen.shows({"demo", "--implementation", "host-cpp", "--output", "run"}, home));
+  const auto all = screen.shows({"demo", "--implementation", "host-cpp", "--output", "run"}, home);
+  CHECK(all.find(" s left  calibrating the noise") != std::string::npos);
+  const auto demo = visible(all);
   CHECK(too_long(demo).empty());
   CHECK(demo.find("best: v") != std::string::npos);
+  CHECK(demo.find("vs v0: timed beside v0") != std::string::npos);
 
   const auto listed =
       run_program({.argv = {(build_dir() / "bin/ratchet").string(), "runs", "--json"},
@@ -250,35 +377,49 @@ TEST_CASE("the manual page has every command", "[terminal]") {
   CHECK(commands.size() > 10);
 }
 
-TEST_CASE("every command answers in JSON when asked", "[terminal]") {
-  const TempFolder home;
-  REQUIRE(write_file(home / "pages/one.md", "# One\n\nText.\n"));
-  put_foreign_tree(home);
-  const auto arguments = GENERATE(
-      std::vector<std::string>{"runs"}, std::vector<std::string>{"doctor"},
-      std::vector<std::string>{"audit"}, std::vector<std::string>{"head"},
-      std::vector<std::string>{"gc", "--dry-run"}, std::vector<std::string>{"kbs", "stats"},
-      std::vector<std::string>{"kbs", "query", "bank conflicts"},
-      std::vector<std::string>{"kbs", "add", "pages"}, std::vector<std::string>{"problem", "list"},
-      std::vector<std::string>{"problem", "show", "softmax"},
-      std::vector<std::string>{"setup", "codex", "--print"},
-      std::vector<std::string>{"docs", "--repository", source_dir().string()},
-      std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"kbs", "doctor"},
-      std::vector<std::string>{"kbs", "grep", "ldmatrix"},
-      std::vector<std::string>{"kbs", "get", "technique-vectorized-access"},
-      std::vector<std::string>{"call", "check_env", "{}"});
-  std::vector<std::string> argv{(build_dir() / "bin/ratchet").string()};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  argv.emplace_back("--json");
+/// What the command answers with --json, into a pipe.
+void check_json(Words words, const TempFolder& home) {
+  INFO(words.front());
+  words.insert(words.begin(), (build_dir() / "bin/ratchet").string());
+  words.emplace_back("--json");
   const auto done =
-      run_program({.argv = argv,
-                   .environment = {"PATH=/usr/bin:/bin", "HOME=" + home.path().string()},
+      run_program({.argv = words,
+                   .environment = {"PATH=/usr/bin:/bin", "HOME=" + home.path().string(),
+                                   "XDG_STATE_HOME=" + (home / "s").string()},
                    .folder = home.path()},
                   120s);
   REQUIRE(done);
-  INFO(arguments[0] << ": " << done->out << done->err);
+  INFO(done->out << done->err);
   CHECK(done->status.clean());
   CHECK(Json::parse(done->out, nullptr, false).is_object());
+}
+
+TEST_CASE("every command answers in JSON when asked", "[terminal]") {
+  const TempFolder home;
+  put_inputs(home);
+  for (const auto& words : commands_without_a_run()) check_json(words, home);
+}
+
+TEST_CASE("every command about a run answers in JSON when asked", "[terminal][slow]") {
+  const TempFolder home;
+  for (const auto& words : commands_with_a_run(small_run(home))) check_json(words, home);
+}
+
+TEST_CASE("in a pipe long work prints few lines", "[terminal][slow]") {
+  const TempFolder home;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto done =
+      run_program({.argv = {(build_dir() / "bin/ratchet").string(), "problem", "check", "softmax"},
+                   .environment = {"PATH=/usr/bin:/bin", "HOME=" + home.path().string()},
+                   .folder = home.path()},
+                  300s);
+  REQUIRE(done);
+  INFO(done->err);
+  CHECK(done->status.clean());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const auto lines = std::ranges::count(done->err, '\n');
+  CHECK(lines >= 1);
+  CHECK(static_cast<double>(lines) <= 1 + took.count() / 2);
 }
 
 TEST_CASE("long lines are broken at blanks, and words stay whole", "[terminal]") {
@@ -288,16 +429,6 @@ TEST_CASE("long lines are broken at blanks, and words stay whole", "[terminal]")
   CHECK(wrapped("see /a/very/long/path here", 10) == "see\n  /a/very/long/path\n  here");
   CHECK(wrapped("µµµ µµµ µµµ", 7) == "µµµ µµµ\n  µµµ");
   CHECK(wrapped("", 10).empty());
-}
-
-TEST_CASE("progress shows a bar and the time that is left", "[terminal]") {
-  // A quarter took 10 s, so that three quarters take 30 s.
-  CHECK(progress_text(1, 4, 10s, "cases", 80) == "[#####               ]  25 %  30 s left  cases");
-  CHECK(progress_text(4, 4, 10s, "cases", 80) == "[####################] 100 %  cases");
-  CHECK(progress_text(0, 4, 10s, "cases", 80) == "[                    ]   0 %  cases");
-  CHECK(progress_text(1, 100, 100s, "x", 80) == "[                    ]   1 %  165 min left  x");
-  CHECK(progress_text(3, 0, 10s, "first\nsecond", 80) == "… first");
-  CHECK(length(progress_text(1, 4, 10s, std::string(200, 'x'), 79)) == 79);
 }
 
 }  // namespace
