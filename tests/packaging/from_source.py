@@ -25,9 +25,9 @@ def bare_root(folder, suite):
     folder.mkdir(parents=True, exist_ok=True)
     run.run(["debootstrap", "--variant=minbase", suite, root, run.mirror()], timeout=1800)
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
-    (root / "root/ratchet").mkdir()
+    (root / "opt/ratchet").mkdir()
     packed = subprocess.Popen(["git", "-C", TREE, "archive", "HEAD"], stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "-C", root / "root/ratchet"], stdin=packed.stdout, check=True)
+    subprocess.run(["tar", "-x", "-C", root / "opt/ratchet"], stdin=packed.stdout, check=True)
     assert packed.wait() == 0
     return root
 
@@ -36,7 +36,7 @@ def within(root, command):
     """With the network of this machine, and processes of its own."""
     return ["unshare", "--pid", "--fork", "--mount", "--mount-proc=" + str(root / "proc"), "chroot",
             root, "env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
-            "bash", "-c", "cd /root/ratchet && " + command]
+            "bash", "-c", "cd /opt/ratchet && " + command]
 
 
 def built(root):

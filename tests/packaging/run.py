@@ -2,8 +2,8 @@
 """Installs each package of dist into a place of its own and calls a tool through it.
 
 run.py DIST [--demo] [--roots FOLDER] [--container]: with --demo each also measures a kernel of
-one's own and drives the host demo; with --roots the Debian package goes into a Debian 12 and a
-Debian 13 root (made there with debootstrap, which needs root rights and the network once), without
+one's own and drives the host demo; with --roots all packages also go into a Debian 12 and a Debian
+13 root (made there with debootstrap, which needs root rights and the network once), without
 development packages of ours and without network, and the tarball into a Debian 11 root, which is
 too old; with --container the image is built, which needs the network too.
 Exit status: 0 all that could be tried worked; 1 one did not; 77 there are no packages.
@@ -268,14 +268,24 @@ def mirror():
     return listed.split("\n")[0]
 
 
-def made_root(roots, suite):
+# What a person may have on a system; nothing to develop ratchet with.
+ROOT_PACKAGES = ["g++", "python3-numpy", "python3-venv", "npm"]
+
+
+def made_root(roots, suite, packages=tuple(ROOT_PACKAGES)):
     root = roots / suite
-    if not (root / ".ready").exists():
+    ready = root / ".ready"
+    if not ready.exists() or ready.read_text().split() != [*packages]:
         shutil.rmtree(root, ignore_errors=True)
         say(f"making a {suite} root in {root}")
-        run(["debootstrap", "--variant=minbase", "--include=g++,python3-numpy", suite, root,
-             mirror()], timeout=1800)
-        (root / ".ready").touch()
+        run(["debootstrap", "--variant=minbase", suite, root, mirror()], timeout=1800)
+        if packages:
+            shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+            env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
+            run(["chroot", root, "apt-get", "update"], env=env)
+            run(["chroot", root, "apt-get", "install", "-y", "--no-install-recommends", *packages],
+                env=env, timeout=1800)
+        ready.write_text(" ".join(packages))
     return root
 
 
@@ -296,6 +306,7 @@ def files_of(root):
 
 def installed(dist, roots, suite, demo):
     root = made_root(roots, suite)
+    shutil.rmtree(root / "root/.local", ignore_errors=True)
     before = files_of(root)
     accounts = (root / "etc/passwd").read_text()
     shutil.copy(one(dist, "*.deb"), root / "tmp/ratchet.deb")
@@ -316,9 +327,40 @@ def installed(dist, roots, suite, demo):
     assert (root / "etc/passwd").read_text() == accounts
 
 
+def in_root(dist, roots, suite, demo):
+    """The packages that need no rights, in the same root."""
+    root = made_root(roots, suite)
+    place = root / "tmp/packages"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    files = [shutil.copy(one(dist, pattern), place) for pattern in ["*.tar.gz", "*.whl", "*.tgz"]]
+    archive, wheel_file, npm_file = ["/" + str(pathlib.Path(file).relative_to(root)) for file in files]
+
+    def works_here(way, begin, program, *variables):
+        shutil.rmtree(root / "root/.local", ignore_errors=True)  # of the way before
+        works(f"{way} in {suite}", begin,
+              inside(root, "env", *variables, program, "--no-require-sandbox"), demo)
+
+    begin = time.monotonic()
+    run(inside(root, "tar", "-C", "/tmp/packages", "-xzf", archive))
+    program = next(place.glob("*/bin/ratchet"))
+    works_here("tarball", begin, "/" + str(program.relative_to(root)))
+    begin = time.monotonic()
+    venv = "/tmp/packages/venv"
+    run(inside(root, "python3", "-m", "venv", "--system-site-packages", venv))
+    run(inside(root, venv + "/bin/pip", "install", "--no-index", wheel_file))
+    works_here("wheel", begin, venv + "/bin/ratchet", "VIRTUAL_ENV=" + venv)
+    begin = time.monotonic()
+    project = "/tmp/packages/project"
+    run(inside(root, "npm", "install", "--offline", "--no-audit", "--no-fund", "--prefix", project,
+               npm_file))
+    works_here("npm", begin, project + "/node_modules/.bin/ratchet")
+    shutil.rmtree(place)
+
+
 def too_old(dist, roots):
     """A real system whose C library is older: Debian 11 has 2.31."""
-    root = made_root(roots, "bullseye")
+    root = made_root(roots, "bullseye", ())
     place = root / "tmp/package"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
@@ -401,6 +443,9 @@ def main():
             attempt(f"deb in {suite}", ["debootstrap", "unshare"],
                     lambda place, suite=suite: installed(dist, given.roots.resolve(), suite,
                                                          given.demo))
+            attempt(f"others in {suite}", ["debootstrap", "unshare"],
+                    lambda place, suite=suite: in_root(dist, given.roots.resolve(), suite,
+                                                       given.demo))
         attempt("tarball in bullseye", ["debootstrap", "unshare"],
                 lambda place: too_old(dist, given.roots.resolve()))
     return 1 if failures else 0
