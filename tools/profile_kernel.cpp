@@ -120,7 +120,7 @@ struct ProfileAnswer : RunView, Profile {
           required<&A::bound>("What limits the kernel."),
           required<&A::bound_evidence>("The numbers behind it."),
           required<&A::findings>("Diagnosis, most headroom first."),
-          required<&A::code>("Complete code that cures findings, for this language and chip."),
+          required<&A::code>("Code that cures findings, for this language and chip."),
           required<&A::roofline>("Position under the measured roofs."),
           required<&A::metrics>("Metrics that every device has."),
           required<&A::kernels>("Hardware counters per kernel."),

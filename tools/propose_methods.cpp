@@ -24,7 +24,7 @@ struct Proposal : ProposalAnswer {
 
   static constexpr void fields(auto&& visit) {
     ProposalAnswer::fields(visit);
-    visit(required<&Proposal::code>("Complete code that shows methods, for this chip."));
+    visit(required<&Proposal::code>("Code that shows methods, for this chip."));
   }
 };
 

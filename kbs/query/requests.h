@@ -95,18 +95,18 @@ struct PageSource {
   }
 };
 
-/// Complete code whose region shows the cure of a finding.
+/// A page whose region shows the cure of a finding.
 struct Cure {
   std::string finding;  ///< id of the pattern or method page
   std::string page;
   std::string section;
-  std::string code;  ///< measured or compiled
+  std::string code;  ///< measured, compiled, fragment or advice
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Cure::finding>("Pattern or method."),
           required<&Cure::page>("For get_kbs_page."),
           required<&Cure::section>("The region to read."),
-          required<&Cure::code>("measured, or only compiled."));
+          required<&Cure::code>("measured or compiled: complete; fragment or advice: not."));
   }
 };
 
