@@ -19,7 +19,7 @@
 //   method-vectorized-access: part
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its splits and operands are tested on the host", publisher: "ratchet"}
-//   - {id: flash-decoding, title: "Dao et al., Flash-Decoding for long-context inference", publisher: "PyTorch", date: 2023-10-13, url: "https://pytorch.org/blog/flash-decoding/"}
+//   - {id: flash-decoding, title: "Dao et al., Flash-Decoding for long-context inference", publisher: "PyTorch", date: 2023-10-13, url: "https://pytorch.org/blog/flash-decoding/", date: 2023-10-13}
 // task:
 //   dims: {batch: 16, kv_heads: 8, group: 4, pages: 256}
 //   cases: [{batch: 16, kv_heads: 8, group: 4, pages: 256}, {batch: 3, kv_heads: 2, group: 5, pages: 37}]

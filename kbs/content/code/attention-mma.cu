@@ -20,7 +20,7 @@
 //   technique-online-softmax: softmax
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
-//   - {id: flash-attention-2, title: "Dao, FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning, arXiv 2307.08691", publisher: "arXiv", url: "https://arxiv.org/abs/2307.08691"}
+//   - {id: flash-attention-2, title: "Dao, FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning, arXiv 2307.08691", publisher: "arXiv", url: "https://arxiv.org/abs/2307.08691", date: 2023-07}
 // task:
 //   dims: {heads: 64, tokens: 4096}
 //   cases: [{heads: 64, tokens: 4096}, {heads: 16, tokens: 1001}]

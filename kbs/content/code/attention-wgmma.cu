@@ -20,7 +20,7 @@
 //   pattern-tensor-pipe-underfed: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
-//   - {id: flash-attention-3, title: "Shah et al., FlashAttention-3: Fast and Accurate Attention with Asynchrony and Low-precision, arXiv 2407.08608", publisher: "arXiv", url: "https://arxiv.org/abs/2407.08608"}
+//   - {id: flash-attention-3, title: "Shah et al., FlashAttention-3: Fast and Accurate Attention with Asynchrony and Low-precision, arXiv 2407.08608", publisher: "arXiv", url: "https://arxiv.org/abs/2407.08608", date: 2024-07}
 // task:
 //   dims: {heads: 64, tokens: 4096}
 //   cases: [{heads: 64, tokens: 4096}, {heads: 16, tokens: 1001}]

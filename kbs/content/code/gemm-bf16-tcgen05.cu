@@ -16,7 +16,7 @@
 //   method-tensor-core: descriptors and products
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; descriptors and tile order are tested on the host", publisher: "ratchet"}
-//   - {id: ptx-isa, title: "Parallel Thread Execution ISA 9.0, tensor core 5th generation: instruction descriptor, shared memory descriptor, tcgen05.mma, .commit, .ld", publisher: "NVIDIA", url: "https://docs.nvidia.com/cuda/parallel-thread-execution/"}
+//   - {id: ptx-isa, title: "Parallel Thread Execution ISA 9.0, tensor core 5th generation: instruction descriptor, shared memory descriptor, tcgen05.mma, .commit, .ld", publisher: "NVIDIA", url: "https://docs.nvidia.com/cuda/parallel-thread-execution/", section: "TensorCore 5th Generation Family Instructions", version: "9.0", date: 2026-11-25}
 // ---
 
 // C[M][N] = A[M][K] B[N][K]^T, all bf16, row-major, sums in fp32 in tensor memory. N and K are multiples of 8, M is any.

@@ -20,7 +20,7 @@
 //   method-warp-specialization: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
-//   - {id: deepseek-v3, title: "DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.3: fine-grained quantization, accumulation promoted every 128", publisher: "arXiv", url: "https://arxiv.org/abs/2412.19437"}
+//   - {id: deepseek-v3, title: "DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.3: fine-grained quantization, accumulation promoted every 128", publisher: "arXiv", url: "https://arxiv.org/abs/2412.19437", date: 2024-12}
 // task:
 //   dims: {m: 4096, n: 7168, k: 4096}
 //   cases: [{m: 4096, n: 7168, k: 4096}, {m: 257, n: 776, k: 384}]

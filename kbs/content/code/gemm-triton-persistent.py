@@ -21,7 +21,7 @@
 #   method-tma-descriptor-tuning: launch
 # sources:
 #   - {id: ratchet-code, title: "written for this wiki; compiled with Triton 3.9 for sm_90 and run in its interpreter with fp16", publisher: "ratchet"}
-#   - {id: triton-persistent, title: "Triton tutorials: Persistent Matmul", publisher: "Triton", url: "https://triton-lang.org/main/getting-started/tutorials/09-persistent-matmul.html"}
+#   - {id: triton-persistent, title: "Triton tutorials: Persistent Matmul", publisher: "Triton", url: "https://triton-lang.org/main/getting-started/tutorials/09-persistent-matmul.html", section: "Tutorials: Persistent Matmul", version: "main", date: 2026-11-23}
 # task:
 #   dims: {M: 8192, N: 8192, K: 8192}
 #   cases: [{M: 8192, N: 8192, K: 8192}, {M: 1009, N: 776, K: 1032}]
