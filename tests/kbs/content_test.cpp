@@ -184,6 +184,37 @@ TEST_CASE("every source of the wiki that is not our own has an address") {
     }
 }
 
+TEST_CASE(
+    "every source of the wiki that is not our own has a date, and a manual section and version") {
+  // What changes in place; a paper, a data sheet, an issue does not.
+  const std::regex rolling(
+      R"(https://(docs\.nvidia\.com|gcc\.gnu\.org|triton-lang\.org|www\.openmp\.org|numpy\.org|rocm\.docs\.amd\.com|github\.com/[^/]+/[^/]+$).*)");
+  for (const auto& page : pages())
+    for (const auto& source : page.header.value("sources", Json::array())) {
+      const auto url = source.value("url", "");
+      if (url.empty()) continue;
+      INFO(page.path.string() << ": " << source.dump());
+      REQUIRE(source.contains("date"));
+      CHECK(std::regex_match(
+          source["date"].is_number() ? source["date"].dump() : source["date"].get<std::string>(),
+          std::regex(R"(\d{4}(-\d\d(-\d\d)?)?)")));
+      if (!std::regex_match(url, rolling)) continue;
+      CHECK_FALSE(source.value("section", "").empty());
+      CHECK_FALSE(source.value("version", "").empty());
+    }
+}
+
+TEST_CASE("no page of the wiki estimates a gain as a range that nobody measured") {
+  const std::regex range(R"([0-9.]+x (to|or) [0-9.]+x)");
+  for (const auto& page : pages()) {
+    const std::string body(kbs::split_page(page.document.text).body);
+    std::smatch found;
+    const bool any = std::regex_search(body, found, range);
+    INFO(page.path.string() << ": " << (any ? found.str() : ""));
+    CHECK_FALSE(any);
+  }
+}
+
 TEST_CASE("the wiki is spelled as in the United States") {
   // British forms of the words that the wiki uses most; searches find both spellings.
   const std::regex british(
