@@ -83,7 +83,7 @@ __device__ void add_to_whole(const Output& output, const Element& one, Tally& ta
       tally.rounding += step * step / 3;
     }
   }
-  const double size = fabs(one.typed);
+  const double size = fmin(fabs(one.typed), fabs(one.value));
   if (!output.flush || size <= output.rough_below || size > one.plain) return;
   ++tally.small;
   tally.flushed += one.got == 0;

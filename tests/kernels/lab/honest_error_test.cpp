@@ -331,6 +331,27 @@ TEST_CASE("small answers are computed, not set to zero", "[honest-error][slow]")
   check_refused(task(scale("solve", "std::fabs(v) < 2e-4f ? 0 : v")), "flushes_small_values");
 }
 
+TEST_CASE("zeros of constant rows are right where the reference's are its own rounding",
+          "[honest-error][slow]") {
+  const auto norm = [](const std::string& name, const std::string& mean) {
+    return function(name, "const float* x, float* y, int rows, int cols", R"(
+  for (int r = 0; r < rows; ++r) {
+    const float* row = x + (long)r * cols;
+    float mean = 0, square = 0;
+    for (int c = 0; c < cols; ++c) )" + mean + R"(
+    for (int c = 0; c < cols; ++c) square += (row[c] - mean) * (row[c] - mean);
+    const float scale = 1 / std::sqrt(square / cols + 1e-3f);
+    for (int c = 0; c < cols; ++c) y[(long)r * cols + c] = (row[c] - mean) * scale;
+  })");
+  };
+  const Judged task{R"({"dims": {"rows": 96, "cols": 250}, "tensors": [
+      {"name": "x", "dtype": "float32", "shape": ["rows", "cols"], "role": "in"},
+      {"name": "y", "dtype": "float32", "shape": ["rows", "cols"], "role": "out"}]})",
+                    norm("reference", "mean += row[c] / cols;")};
+  // The running mean of a constant row is the constant: its answers are zeros.
+  check_passed(task(norm("solve", "mean += (row[c] - mean) / (c + 1);")));
+}
+
 TEST_CASE("a float32 product passes with its author's tolerance, in TF32 it does not",
           "[honest-error][slow]") {
   const Judged task{product_request(R"("atol": 1e-2, "rtol": 1e-3)"),
