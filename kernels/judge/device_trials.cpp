@@ -39,12 +39,20 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   return read_file(*path);
 }
 
+/// For processes that run one thing at a time and are never timed: a context with one connection to
+/// the device, which a driver makes in half the time, one process after another.
+WorkerSpec with_one_connection(WorkerSpec spec) {
+  spec.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=1");
+  return spec;
+}
+
 /// A Python reference runs like a timed framework baseline.
 WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
                           std::int64_t arena_bytes) {
-  if (contract.reference_kind != ReferenceKind::python)
-    return worker_spec(parts.place, "candidate", arena_bytes);
-  return parts.python.kernel_spec(parts.place, "baseline", arena_bytes, contract.reference);
+  return with_one_connection(
+      contract.reference_kind != ReferenceKind::python
+          ? worker_spec(parts.place, "candidate", arena_bytes)
+          : parts.python.kernel_spec(parts.place, "baseline", arena_bytes, contract.reference));
 }
 
 Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const Contract& contract,
@@ -114,7 +122,7 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
                                                            const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
-  auto spec = worker_spec(parts.place, "judge", *arena_bytes);
+  auto spec = with_one_connection(worker_spec(parts.place, "judge", *arena_bytes));
   spec.gives_descriptors = true;
   auto judge = WorkerProcess::launch(spec);
   auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),

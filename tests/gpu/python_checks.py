@@ -72,11 +72,12 @@ KERNELS = {
 
 
 class Client:
-    def __init__(self, ratchet, state):
+    def __init__(self, ratchet, state, *options):
         environment = {**os.environ, "XDG_STATE_HOME": state}
+        self.log = os.path.join(state, "server.log")
         self.process = subprocess.Popen(
-            [ratchet, "serve", "--root", "/"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=open(os.path.join(state, "server.log"), "w"), env=environment, text=True)
+            [ratchet, "serve", "--root", "/", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=open(self.log, "w"), env=environment, text=True)
         self.number = 0
         self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
                                     "clientInfo": {"name": "checks", "version": "1"}})
@@ -92,7 +93,8 @@ class Client:
         while True:
             line = self.process.stdout.readline()
             if not line:
-                raise RuntimeError("the server ended")
+                with open(self.log, encoding="utf-8", errors="replace") as log:
+                    raise RuntimeError(f"the server ended: {log.read()[-1000:]}")
             reply = json.loads(line)
             if reply.get("id") == self.number and "method" not in reply:
                 return reply

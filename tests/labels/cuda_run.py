@@ -2,11 +2,12 @@
 """Labels the kernels of cuda/ by intervention on a GPU and compares a server's diagnosis with them.
 
     tests/labels/cuda_run.py RATCHET OUT [--threads N] [--seconds S] [--build-only ARCH]
-                             [--labels FILE] [NAME...]
+                             [--labels FILE | --after FILE] [NAME...]
 
 First every kernel is timed against itself without each suspected cause (cuda_times.py); then a server
 builds, checks and profiles it as it is. N threads ask it, so it builds while the device counts: several
-servers would take the counters from each other. --labels takes the labels of an earlier run. --build-only compiles
+servers would take the counters from each other. --labels takes the labels of an earlier run (its labels-cuda.json), --after its profiles too, and goes on
+from there. --build-only compiles
 everything for ARCH and ends, on a machine without a GPU. After S seconds
 no other kernel is begun. NAME is a kernel or a half: blind, unseen or seen.
 
@@ -83,8 +84,11 @@ class Suite:
         print(f"{time.monotonic() - self.begin:5.0f} s  {text}", flush=True)
 
     def label(self):
-        if self.given.labels:
-            earlier = json.loads(self.given.labels.read_text(encoding="utf-8"))["labels"]
+        if self.given.labels or self.given.after:
+            found = json.loads((self.given.labels or self.given.after).read_text(encoding="utf-8"))
+            earlier = found["labels"]
+            if self.given.after:
+                self.profiles = found["profiles"]
             self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels
                            if kernel.name in earlier}
             return
@@ -146,7 +150,8 @@ class Suite:
         server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state", "--root",
                          str(self.root), "--no-builtin-kbs"])
         self.where = devices_text(server.call("check_env", {})[0], "cuda")
-        plan = [kernel for kernel in self.kernels if kernel.name in self.labels]
+        plan = [kernel for kernel in self.kernels
+                if kernel.name in self.labels and kernel.name not in self.profiles]
         threads = [threading.Thread(target=self.work, args=(server, plan))
                    for _ in range(self.given.threads)]
         for thread in threads:
@@ -247,6 +252,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--build-only", metavar="ARCH")
     parser.add_argument("--labels", type=pathlib.Path)
+    parser.add_argument("--after", type=pathlib.Path)
     given = parser.parse_intermixed_args()
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
