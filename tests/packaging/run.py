@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Installs each package of dist into a place of its own and calls a tool through it.
 
-run.py DIST [--demo] [--roots FOLDER] [--container]: with --demo each also measures a kernel of
-one's own and drives the host demo; with --roots all packages also go into a Debian 12 and a Debian
-13 root (made there with debootstrap, which needs root rights and the network once), without
-development packages of ours and without network, and the tarball into a Debian 11 root, which is
-too old; with --container the image is built, which needs the network too.
+run.py DIST [--own] [--demo] [--roots FOLDER] [--container]: with --own each also measures a kernel
+of one's own, with --demo it drives the host demo; with --roots all packages also go into a Debian
+12 and a Debian 13 root (made there with debootstrap, which needs root rights and the network once),
+without development packages of ours and without network, and the tarball into a Debian 11 root,
+which is too old; with --container the image is built, which needs the network too.
 Exit status: 0 all that could be tried worked; 1 one did not; 77 there are no packages.
 """
 
@@ -71,7 +71,7 @@ def own_kernel(start, **more):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def works(name, begin, start, demo, **more):
+def works(name, begin, start, parts, **more):
     """Calls a tool by `start`; `begin` is when installing began."""
     answer = json.loads(run([*start, *QUERY], **more))
     assert answer["results"], "no page was found"
@@ -79,11 +79,12 @@ def works(name, begin, start, demo, **more):
     assert "built with" in run([*start, "--version"], **more)
     text = f"{name}: first tool answer after {first:.1f} s"
     assert first < FIRST_ANSWER_S, text
-    if demo:
-        # Each as if it came right after the first answer.
+    # Each as if it came right after the first answer.
+    if "own" in parts:
         now = time.monotonic()
         own_kernel(start, **more)
         text += f", own kernel checked and timed after {first + time.monotonic() - now:.1f} s"
+    if "demo" in parts:
         now = time.monotonic()
         assert json.loads(run([*start, *DEMO], **more))["best"], "no version is the best"
         took = first + time.monotonic() - now
@@ -100,13 +101,13 @@ def refused(argv, *words, **more):
     assert any(word in done.stdout for word in words), done.stdout[-2000:]
 
 
-def tarball(dist, place, demo):
+def tarball(dist, place, parts):
     begin = time.monotonic()
     target = place / "a folder with blanks"
     target.mkdir()
     run(["tar", "-C", target, "-xzf", one(dist, "*.tar.gz")])
     program = next(target.glob("*/bin/ratchet"))
-    works("tarball", begin, [program], demo, env=clean_environment(place), cwd=place)
+    works("tarball", begin, [program], parts, env=clean_environment(place), cwd=place)
     elsewhere(program, place)
 
 
@@ -142,7 +143,7 @@ def elsewhere(program, place):
     assert "built with" in run([link, "--version"], env=env)
 
 
-def wheel(dist, place, demo):
+def wheel(dist, place, parts):
     begin = time.monotonic()
     python = os.environ.get("RATCHET_PYTHON", "/usr/bin/python3")
     run([python, "-m", "venv", "--system-site-packages", place / "venv"])
@@ -150,7 +151,7 @@ def wheel(dist, place, demo):
     run([programs / "python3", "-m", "pip", "install", "--no-index", one(dist, "*.whl")])
     env = clean_environment(place, VIRTUAL_ENV=str(place / "venv"))
     env.pop("RATCHET_PYTHON", None)
-    works("wheel", begin, [programs / "ratchet"], demo, env=env, cwd=place)
+    works("wheel", begin, [programs / "ratchet"], parts, env=env, cwd=place)
     # References run in the environment's interpreter, without --python.
     entry = json.loads(run([programs / "ratchet", "setup", "cursor", "--print"], env=env, cwd=place))
     arguments = entry["mcpServers"]["ratchet"]["args"]
@@ -175,15 +176,15 @@ def wheel(dist, place, demo):
     assert not left, left
 
 
-def uvx(dist, place, demo):
+def uvx(dist, place, parts):
     """From a wheel in an environment that uv makes and forgets."""
     begin = time.monotonic()
     env = clean_environment(place, PATH=os.environ["PATH"], UV_OFFLINE="1", UV_NO_CONFIG="1",
                             UV_PYTHON_DOWNLOADS="never")
-    works("uvx", begin, ["uvx", "--from", one(dist, "*.whl"), "ratchet"], demo, env=env, cwd=place)
+    works("uvx", begin, ["uvx", "--from", one(dist, "*.whl"), "ratchet"], parts, env=env, cwd=place)
 
 
-def container(dist, place, demo, roots):
+def container(dist, place, parts, roots):
     """The image; its base comes from the registry, or without one from the Debian 12 root."""
     base = re.search("(?m)^FROM (.*)", (dist / "Containerfile").read_text())[1]
     own = ["--storage-driver", "vfs", "--root", place / "images", "--runroot", place / "state"]
@@ -209,17 +210,17 @@ def container(dist, place, demo, roots):
     say(f"container: built in {time.monotonic() - begin:.1f} s")
     begin = time.monotonic()
     works("container", begin, ["buildah", *own, "run", "--isolation=chroot", made, "--", "ratchet"],
-          demo)
+          parts)
 
 
-def npm(dist, place, demo):
+def npm(dist, place, parts):
     begin = time.monotonic()
     home = place / "home"
     home.mkdir()
     env = clean_environment(home, PATH=os.environ["PATH"], npm_config_update_notifier="false")
     run(["npm", "install", "--offline", "--no-audit", "--no-fund", "--prefix", place / "project",
          one(dist, "*.tgz")], env=env, cwd=place)
-    works("npm", begin, ["npx", "--offline", "ratchet"], demo, env=env, cwd=place / "project")
+    works("npm", begin, ["npx", "--offline", "ratchet"], parts, env=env, cwd=place / "project")
     # The same package for another processor.
     run(["tar", "-C", place, "-xzf", one(dist, "*.tgz")])
     described = json.loads((place / "package/package.json").read_text())
@@ -231,13 +232,13 @@ def npm(dist, place, demo):
              place / "elsewhere", place / "foreign.tgz"], "EBADPLATFORM", env=env, cwd=place)
 
 
-def unpacked(dist, place, demo):
+def unpacked(dist, place, parts):
     """The Debian package's files, without installing it."""
     begin = time.monotonic()
     run(["dpkg-deb", "-x", one(dist, "*.deb"), place])
     assert (place / "usr/share/man/man1/ratchet.1.gz").exists()
     assert (place / "usr/share/doc/ratchet/copyright").exists()
-    works("deb, unpacked", begin, [place / "usr/bin/ratchet"], demo,
+    works("deb, unpacked", begin, [place / "usr/bin/ratchet"], parts,
           env=clean_environment(place), cwd=place)
     control = place / "control"
     run(["dpkg-deb", "-R", one(dist, "*.deb"), control])
@@ -304,7 +305,7 @@ def files_of(root):
     return set(listed.split("\n"))
 
 
-def installed(dist, roots, suite, demo):
+def installed(dist, roots, suite, parts):
     root = made_root(roots, suite)
     shutil.rmtree(root / "root/.local", ignore_errors=True)
     before = files_of(root)
@@ -314,7 +315,7 @@ def installed(dist, roots, suite, demo):
     run(inside(root, "dpkg", "--install", "/tmp/ratchet.deb"))
     try:
         # The superuser's kernels run only behind all walls, which a container may lack.
-        works(f"deb in {suite}", begin, inside(root, "ratchet", "--no-require-sandbox"), demo)
+        works(f"deb in {suite}", begin, inside(root, "ratchet", "--no-require-sandbox"), parts)
         assert "ratchet:" in (root / "etc/passwd").read_text()
         token = root / "etc/ratchet/token"
         assert token.stat().st_mode & 0o777 == 0o600 and len(token.read_text()) == 64
@@ -327,7 +328,7 @@ def installed(dist, roots, suite, demo):
     assert (root / "etc/passwd").read_text() == accounts
 
 
-def in_root(dist, roots, suite, demo):
+def in_root(dist, roots, suite, parts):
     """The packages that need no rights, in the same root."""
     root = made_root(roots, suite)
     place = root / "tmp/packages"
@@ -339,7 +340,7 @@ def in_root(dist, roots, suite, demo):
     def works_here(way, begin, program, *variables):
         shutil.rmtree(root / "root/.local", ignore_errors=True)  # of the way before
         works(f"{way} in {suite}", begin,
-              inside(root, "env", *variables, program, "--no-require-sandbox"), demo)
+              inside(root, "env", *variables, program, "--no-require-sandbox"), parts)
 
     begin = time.monotonic()
     run(inside(root, "tar", "-C", "/tmp/packages", "-xzf", archive))
@@ -421,6 +422,7 @@ def attempt(name, needs, action):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("dist", type=pathlib.Path)
+    options.add_argument("--own", action="store_true")
     options.add_argument("--demo", action="store_true")
     options.add_argument("--roots", type=pathlib.Path)
     options.add_argument("--container", action="store_true")
@@ -429,23 +431,24 @@ def main():
     if not dist.is_dir() or not glob.glob(str(dist / "*.whl")):
         say("no packages: ./dev package makes them")
         return 77
-    attempt("tarball", ["tar"], lambda place: tarball(dist, place, given.demo))
-    attempt("wheel", ["python3"], lambda place: wheel(dist, place, given.demo))
-    attempt("uvx", ["uvx"], lambda place: uvx(dist, place, given.demo))
-    attempt("npm", ["npm", "npx"], lambda place: npm(dist, place, given.demo))
-    attempt("deb, unpacked", ["dpkg-deb"], lambda place: unpacked(dist, place, given.demo))
+    parts = [part for part in ["own", "demo"] if vars(given)[part]]
+    attempt("tarball", ["tar"], lambda place: tarball(dist, place, parts))
+    attempt("wheel", ["python3"], lambda place: wheel(dist, place, parts))
+    attempt("uvx", ["uvx"], lambda place: uvx(dist, place, parts))
+    attempt("npm", ["npm", "npx"], lambda place: npm(dist, place, parts))
+    attempt("deb, unpacked", ["dpkg-deb"], lambda place: unpacked(dist, place, parts))
     if given.container:
         attempt("container", ["buildah"],
-                lambda place: container(dist, place, given.demo, given.roots and
+                lambda place: container(dist, place, parts, given.roots and
                                         given.roots.resolve()))
     if given.roots:
         for suite in ["bookworm", "trixie"]:
             attempt(f"deb in {suite}", ["debootstrap", "unshare"],
                     lambda place, suite=suite: installed(dist, given.roots.resolve(), suite,
-                                                         given.demo))
+                                                         parts))
             attempt(f"others in {suite}", ["debootstrap", "unshare"],
                     lambda place, suite=suite: in_root(dist, given.roots.resolve(), suite,
-                                                       given.demo))
+                                                       parts))
         attempt("tarball in bullseye", ["debootstrap", "unshare"],
                 lambda place: too_old(dist, given.roots.resolve()))
     return 1 if failures else 0
