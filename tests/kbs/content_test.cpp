@@ -123,7 +123,20 @@ TEST_CASE("a page that was merged into another is found under its old id") {
            {"technique-coalescing", "method-coalesced-access"},
            {"technique-kernel-fusion", "method-kernel-fusion"},
            {"technique-split-k", "method-split-k-parallel-reduce"},
-           {"technique-persistent-kernel", "method-persistent-kernel"}}) {
+           {"technique-persistent-kernel", "method-persistent-kernel"},
+           {"technique-vectorized-access", "method-vectorized-access"},
+           {"technique-bank-conflict-avoidance", "method-bank-conflict"},
+           {"technique-shared-memory-tiling", "method-tiling-smem"},
+           {"technique-warp-specialization", "method-warp-specialization"},
+           {"technique-register-tiling-ilp", "method-ilp-unroll-register-tile"},
+           {"technique-atomics-aggregation", "method-warp-aggregated-atomics"},
+           {"technique-launch-overhead-graphs", "method-cuda-graphs"},
+           {"technique-divergence-reduction", "method-branch-eliminate"},
+           {"technique-warp-shuffle-reduction", "method-reduction"},
+           {"technique-occupancy-tuning", "method-launch-config"},
+           {"technique-async-copy-pipeline", "method-multi-stage-pipeline"},
+           {"technique-tensor-cores-wgmma", "method-tensor-core"},
+           {"technique-online-softmax", "method-online-recomputation"}}) {
     INFO(old_id);
     const auto page = kb.base().page({.id = old_id});
     REQUIRE(page);

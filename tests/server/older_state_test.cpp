@@ -99,7 +99,7 @@ TEST_CASE("a run of an older version goes on where it ended", "[state]") {
   const auto pages =
       older.ratchet({"call", "query_kbs", argument(R"(, "query": "vectorized loads")")});
   INFO(pages);
-  CHECK(pages.find("technique-vectorized-access") != std::string::npos);
+  CHECK(pages.find("method-vectorized-access") != std::string::npos);
 
   const auto audit = older.ratchet({"audit", kRun, "--against", head});
   INFO(audit);

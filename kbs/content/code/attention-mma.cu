@@ -17,7 +17,6 @@
 //   method-ldmatrix-stmatrix: products
 //   method-mufu-ex2-softmax-replacement: softmax
 //   method-gemm-softmax-interleave: kernel
-//   technique-online-softmax: softmax
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
 //   - {id: flash-attention-2, title: "Dao, FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning, arXiv 2307.08691", publisher: "arXiv", url: "https://arxiv.org/abs/2307.08691", date: 2023-07}
