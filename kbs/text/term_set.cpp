@@ -36,8 +36,7 @@ bool is_code_stop_word(std::string_view term) {
   return term.size() < 9 && std::ranges::binary_search(kEverywhere, term);
 }
 
-TermSet::TermSet()
-    : stretches_(kSlots), terms_(kSlots), known_(kKnownSlots, Known{0, 0, kUnknown}) {}
+TermSet::TermSet() : stretches_(kSlots), terms_(kSlots) {}
 
 void TermSet::Seen::next_text() {
   ++round_;
@@ -101,6 +100,7 @@ void TermSet::add_stretch(std::string_view stretch, std::uint64_t hash) {
 }
 
 std::string_view TermSet::terms_of(std::string_view text) {
+  if (known_.empty()) known_.assign(kKnownSlots, Known{0, 0, kUnknown});  // 16 MB: only if needed
   joined_.clear();
   count_ = 0;
   stretches_.next_text();
