@@ -86,17 +86,18 @@ class Suite:
     def label(self):
         if self.given.labels or self.given.after:
             found = json.loads((self.given.labels or self.given.after).read_text(encoding="utf-8"))
-            earlier = found["labels"]
-            if self.given.after:
-                self.profiles = found["profiles"]
-            self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels
-                           if kernel.name in earlier}
+            self.labels = {kernel.name: found["labels"][kernel.name] for kernel in self.kernels
+                           if kernel.name in found["labels"]}
+        if self.given.labels:
             return
-        libraries, self.failures = build_all(self.kernels, self.root, self.given.build_only or "native")
-        self.say(f"{len(libraries)} versions of {len(self.kernels)} kernels built, {self.failures} not")
+        if self.given.after:
+            self.profiles = found["profiles"]
+        new = [kernel for kernel in self.kernels if kernel.name not in self.labels]
+        libraries, self.failures = build_all(new, self.root, self.given.build_only or "native")
+        self.say(f"{len(libraries)} versions of {len(new)} kernels built, {self.failures} not")
         if self.given.build_only:
             return
-        for kernel in [one for one in self.kernels if one.name not in self.failures]:
+        for kernel in [one for one in new if one.name not in self.failures]:
             try:
                 label = self.labels[kernel.name] = labeled_alone(kernel, libraries)
             except RuntimeError as failed:

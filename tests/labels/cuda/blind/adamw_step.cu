@@ -8,7 +8,7 @@
 // tensor: m1 float32 n out
 // tensor: v1 float32 n out
 // floor BYTES, other answers: the same arrays are read and written without the arithmetic
-// without SPECIAL_FUNCTIONS, other answers: neither a root nor a quotient
+// without SPECIAL_FUNCTIONS, other answers: no root
 // without DIVERGENCE: the sign test is a product instead of a branch
 __device__ __forceinline__ void step(float w, float g, float m, float v, float& w1, float& m1, float& v1) {
 #ifdef WITHOUT_BYTES
@@ -22,7 +22,7 @@ __device__ __forceinline__ void step(float w, float g, float m, float v, float& 
 #ifdef WITHOUT_SPECIAL_FUNCTIONS
   float update = m1 * (1.5f - 0.5f * v1);
 #else
-  float update = m1 / (sqrtf(v1) + 1e-8f);
+  float update = m1 * rsqrtf(v1 + 1e-12f);
 #endif
 #ifdef WITHOUT_DIVERGENCE
   update *= 1.0f - 0.5f * float(m1 * g < 0);

@@ -2,7 +2,7 @@
 // dims: rows=1048576
 // tensor: column int32 rows,16 in permutation
 // tensor: value float32 rows,16 in
-// tensor: x float32 rows*16 in
+// tensor: x float32 rows,16 in
 // tensor: y float32 rows out
 // without RANDOM_ACCESS, other answers: the columns are read but the vector is taken in order
 // without DEPENDENCE: four partial sums per row

@@ -21,10 +21,14 @@ __global__ void __launch_bounds__(THREADS) ladder(const float* __restrict__ x, f
   if (channel >= channels) return;
   constexpr int GROUP = 16;
   float ahead[GROUP], s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  x += channel;
+  y += channel;
   auto fetch = [&](int first) {
 #pragma unroll
-    for (int k = 0; k < GROUP; ++k)
-      ahead[k] = first + k < samples ? x[size_t(first + k) * channels + channel] : 0.0f;
+    for (int k = 0; k < GROUP; ++k) {
+      ahead[k] = first + k < samples ? *x : 0.0f;
+      x += channels;
+    }
   };
   fetch(0);
   for (int first = 0; first < samples; first += GROUP) {
@@ -48,7 +52,8 @@ __global__ void __launch_bounds__(THREADS) ladder(const float* __restrict__ x, f
 #ifdef WITHOUT_BYTES
       if (k % 4 == 3)
 #endif
-      if (first + k < samples) y[size_t(first + k) * channels + channel] = s3;
+      if (first + k < samples) *y = s3;
+      y += channels;
     }
   }
 }

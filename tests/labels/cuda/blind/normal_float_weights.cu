@@ -1,8 +1,8 @@
 // Unpacks 4-bit weights whose sixteen levels lie in constant memory, where the lanes of a warp ask for different ones.
-// dims: n=67108864
-// tensor: packed uint8 n/2+1 in
-// tensor: scale float32 n/64+1 in
-// tensor: y float16 n out
+// dims: groups=1048576
+// tensor: packed uint8 groups,32 in
+// tensor: scale float32 groups in
+// tensor: y float16 groups,64 out
 // without CONSTANT_CACHE: the levels lie in shared memory
 // without NARROW_ACCESS: sixteen bytes of packed weights per load
 // without REPEATED_READS, other answers: one scale for all weights
@@ -31,34 +31,23 @@ __global__ void __launch_bounds__(256) unpack(const unsigned* __restrict__ packe
 #else
   const float s = scale[i / 64];
 #endif
-  if (i + 8 * WORDS <= n) {
-    unsigned word[WORDS];
-    if constexpr (WORDS == 4)
-      *reinterpret_cast<uint4*>(word) = *reinterpret_cast<const uint4*>(packed + i / 8);
-    else
-      word[0] = packed[i / 8];
+  __align__(16) unsigned word[WORDS];
+  if constexpr (WORDS == 4)
+    *reinterpret_cast<uint4*>(word) = *reinterpret_cast<const uint4*>(packed + i / 8);
+  else
+    word[0] = packed[i / 8];
 #pragma unroll
-    for (int w = 0; w < WORDS; ++w) {
-      __align__(16) __half2 out[4];
+  for (int w = 0; w < WORDS; ++w) {
+    __align__(16) __half2 out[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const float a = value[word[w] >> 8 * k & 15], b = value[word[w] >> (8 * k + 4) & 15];
-        out[k] = __floats2half2_rn(s * a, s * b);
-      }
-      *reinterpret_cast<uint4*>(y + i + 8 * w) = *reinterpret_cast<uint4*>(out);
+    for (int k = 0; k < 4; ++k) {
+      const float a = value[word[w] >> 8 * k & 15], b = value[word[w] >> (8 * k + 4) & 15];
+      out[k] = __floats2half2_rn(s * a, s * b);
     }
-  } else {
-    const unsigned char* bytes = reinterpret_cast<const unsigned char*>(packed);
-    for (long long j = i; j < n; ++j) {
-#ifdef WITHOUT_REPEATED_READS
-      y[j] = __float2half(s * value[bytes[j / 2] >> 4 * (j % 2) & 15]);
-#else
-      y[j] = __float2half(scale[j / 64] * value[bytes[j / 2] >> 4 * (j % 2) & 15]);
-#endif
-    }
+    *reinterpret_cast<uint4*>(y + i + 8 * w) = *reinterpret_cast<uint4*>(out);
   }
 }
-extern "C" void solve(const unsigned char* packed, const float* scale, __half* y, int n) {
-  const long long threads = (n + 8ll * WORDS - 1) / (8 * WORDS);
-  unpack<<<unsigned((threads + 255) / 256), 256>>>(reinterpret_cast<const unsigned*>(packed), scale, y, n);
+extern "C" void solve(const unsigned char* packed, const float* scale, __half* y, int groups) {
+  const long long threads = groups * (8ll / WORDS);
+  unpack<<<unsigned((threads + 255) / 256), 256>>>(reinterpret_cast<const unsigned*>(packed), scale, y, 64ll * groups);
 }

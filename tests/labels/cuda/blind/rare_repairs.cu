@@ -5,7 +5,6 @@
 // tensor: repaired int32 1 out
 // without LOW_OCCUPANCY: registers are limited, so eight blocks fit; the repair would spill
 // without GLOBAL_ATOMICS: repairs are not counted
-// without SPECIAL_FUNCTIONS, other answers: a polynomial instead of the exponential and the quotient
 #ifdef WITHOUT_LOW_OCCUPANCY
 #define BOUNDS __launch_bounds__(256, 8)
 #else
@@ -32,11 +31,7 @@ __global__ void BOUNDS tone(const float* __restrict__ x, float* __restrict__ y, 
       atomicAdd(repaired, 1);
 #endif
     }
-#ifdef WITHOUT_SPECIAL_FUNCTIONS
     y[i] = v * (0.5f + 0.25f * v - 0.02f * v * v);
-#else
-    y[i] = __fdividef(v, 1.0f + __expf(-v));
-#endif
   }
 }
 extern "C" void solve(const float* x, float* y, int* repaired, int n) {

@@ -3,16 +3,23 @@
 // tensor: x float32 rows,cols in
 // tensor: peak float32 rows out
 // without GLOBAL_ATOMICS: a warp reduces first, and only one of its lanes goes to memory
-// without INTEGER_DIVISION: the row comes from a product with the reciprocal
+// without SERIAL_LOADS: the next element is fetched before this one is used
 __global__ void __launch_bounds__(256) peaks(const float* __restrict__ x, int* __restrict__ peak, unsigned n,
-                                             unsigned cols, unsigned factor, int shift) {
-  for (unsigned i = blockIdx.x * 256 + threadIdx.x; i - threadIdx.x % 32 < n; i += gridDim.x * 256) {
-#ifdef WITHOUT_INTEGER_DIVISION
-    const unsigned row = (unsigned long long)(__umulhi(i, factor) + (unsigned long long)i) >> shift;
-#else
-    const unsigned row = i / cols;
+                                             unsigned factor, int shift) {
+  const unsigned step = gridDim.x * 256;
+#ifdef WITHOUT_SERIAL_LOADS
+  float next = blockIdx.x * 256 + threadIdx.x < n ? x[blockIdx.x * 256 + threadIdx.x] : 0.0f;
 #endif
-    const int magnitude = i < n ? __float_as_int(fabsf(x[i])) : 0;
+  for (unsigned i = blockIdx.x * 256 + threadIdx.x; i - threadIdx.x % 32 < n; i += step) {
+    // The quotient of i and the number of columns.
+    const unsigned row = ((unsigned long long)__umulhi(i, factor) + i) >> shift;
+#ifdef WITHOUT_SERIAL_LOADS
+    const float v = next;
+    next = i + step < n ? x[i + step] : 0.0f;
+#else
+    const float v = i < n ? x[i] : 0.0f;
+#endif
+    const int magnitude = __float_as_int(fabsf(v));
 #ifdef WITHOUT_GLOBAL_ATOMICS
     const unsigned ahead = __shfl_sync(~0u, row, 0), last = __shfl_sync(~0u, row, 31);
     if (ahead == last) {
@@ -31,5 +38,5 @@ extern "C" void solve(const float* x, float* peak, int rows, int cols) {
   while ((1ll << shift) < cols) ++shift;
   const unsigned factor = unsigned(((1ull << 32) * ((1ull << shift) - cols)) / cols + 1);
   cudaMemsetAsync(peak, 0, sizeof(float) * rows);
-  peaks<<<132 * 8, 256>>>(x, reinterpret_cast<int*>(peak), unsigned(rows) * cols, cols, factor, shift);
+  peaks<<<132 * 8, 256>>>(x, reinterpret_cast<int*>(peak), unsigned(rows) * cols, factor, shift);
 }

@@ -31,6 +31,28 @@ __device__ __forceinline__ void compress(uint32_t (&h)[8], uint32_t (&w)[16]) {
   }
   h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e, h[5] += f, h[6] += g, h[7] += q;
 }
+constexpr int ROUNDS = 24;
+__device__ __forceinline__ void once(uint32_t (&state)[8], int round) {
+  uint32_t h[8], w[16] = {};
+  for (int k = 0; k < 8; ++k) {
+    w[k] = state[k];
+#ifdef WITHOUT_CONSTANT_CACHE
+    h[k] = 0x9e3779b9u * (k + 1);
+#else
+    h[k] = initial[k];
+#endif
+  }
+  w[8] = 0x80000000u;
+  w[14] = round;
+  w[15] = 256;
+  compress(h, w);
+  for (int k = 0; k < 8; ++k) state[k] = h[k];
+}
+template <int ROUND>
+__device__ __forceinline__ void all_from(uint32_t (&state)[8]) {
+  once(state, ROUND);
+  if constexpr (ROUND + 1 < ROUNDS) all_from<ROUND + 1>(state);
+}
 __global__ void __launch_bounds__(128) stretch(const uint32_t* __restrict__ key, uint32_t* __restrict__ digest, int n) {
   const int i = blockIdx.x * 128 + threadIdx.x;
   if (i >= n) return;
@@ -43,25 +65,10 @@ __global__ void __launch_bounds__(128) stretch(const uint32_t* __restrict__ key,
   for (int k = 0; k < 8; ++k) state[k] = key[first + k * step];
 #ifdef WITHOUT_INSTRUCTION_FETCH
 #pragma unroll 1
+  for (int round = 0; round < ROUNDS; ++round) once(state, round);
 #else
-#pragma unroll
+  all_from<0>(state);
 #endif
-  for (int round = 0; round < 24; ++round) {
-    uint32_t h[8], w[16] = {};
-    for (int k = 0; k < 8; ++k) {
-      w[k] = state[k];
-#ifdef WITHOUT_CONSTANT_CACHE
-      h[k] = 0x9e3779b9u * (k + 1);
-#else
-      h[k] = initial[k];
-#endif
-    }
-    w[8] = 0x80000000u;
-    w[14] = round;
-    w[15] = 256;
-    compress(h, w);
-    for (int k = 0; k < 8; ++k) state[k] = h[k];
-  }
   for (int k = 0; k < 8; ++k) digest[first + k * step] = state[k];
 }
 extern "C" void solve(const int* key, int* digest, int n) {
