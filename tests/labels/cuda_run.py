@@ -9,7 +9,7 @@ builds, checks and profiles it as it is. N threads ask it, so it builds while th
 servers would take the counters from each other. --labels takes the labels of an earlier run (its labels-cuda.json), --after its profiles too, and goes on
 from there. --build-only compiles
 everything for ARCH and ends, on a machine without a GPU. After S seconds
-no other kernel is begun. NAME is a kernel or a half: blind, unseen or seen.
+no other kernel is begun. NAME is a kernel or a half: blind, scored, unseen or seen.
 
 Writes OUT/labels-cuda.json and .md as it goes, and OUT/cuda-labels.json, which a test replays. A finding is contradicted if all causes that it stands
 for are, and right if it stands for one whose removal saves at least half of what the best one saves.
