@@ -10,6 +10,9 @@
 namespace ratchet::confine {
 namespace {
 
+// What systems allow by default; containers often allow everything.
+constexpr rlim_t kMostLocked = rlim_t{8} << 20U;
+
 void limit(__rlimit_resource resource, rlim_t most) {
   rlimit now{};
   if (::getrlimit(resource, &now) != 0) return;
@@ -30,6 +33,7 @@ void limit_resources(const Profile& profile, bool counts_processes) {
   limit(RLIMIT_MSGQUEUE, 0);
   limit(RLIMIT_RTPRIO, 0);
   limit(RLIMIT_NICE, 0);
+  limit(RLIMIT_MEMLOCK, kMostLocked);
   limit(RLIMIT_NOFILE, profile.descriptors);
   if (!counts_processes) return;
   limit(RLIMIT_NPROC, profile.processes);
