@@ -217,3 +217,14 @@ TEST_CASE("the process of a candidate makes no inputs", "[lab][python-inputs]") 
   REQUIRE_FALSE(answer);
   CHECK(answer.error().message.find("role does not accept") != std::string::npos);
 }
+
+TEST_CASE("only the process of a reference takes memory for answers in float64", "[lab]") {
+  MadeInputsFixture reference, candidate(kReference, "candidate");
+  const auto said = [](const Status& status) { return status ? "" : status.error().message; };
+  const auto missing = said(reference.process->attach_wide({}, 4096, {}));
+  CHECK(missing.find("shared memory is missing") != std::string::npos);
+  const auto refused = said(candidate.process->attach_wide({}, 4096, {}));
+  CHECK(refused.find("role does not accept") != std::string::npos);
+  CHECK_FALSE(reference.process->run_wide(reference.plan, {}));
+  CHECK_FALSE(candidate.process->run_wide(candidate.plan, {}));
+}
