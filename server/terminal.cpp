@@ -133,11 +133,11 @@ bool ProgressParts::report(double done, std::optional<double> total, std::string
   const bool other = total != total_ || done < done_;
   untold_ = untold_ || other || words != words_;
   const bool due = !begun_ || now - said_ >= (untold_ ? kBetweenParts : kBetweenLines);
-  if (!begun_ || other) {
+  if (begun_ && other) {
     first_ = done;
-    total_ = total;
     start_ = now;
   }
+  total_ = total;
   begun_ = true;
   done_ = done;
   if (!due) return false;

@@ -34,6 +34,9 @@ class ProgressParts {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
+  /// The first part begins at `start`, with nothing done.
+  explicit ProgressParts(Time start) : start_(start) {}
+
   /// `done` of `total` in any unit. Returns whether a line about it is due in a file or a pipe: for
   /// the first report, and later after ten seconds, or two if another part has begun or the words
   /// before the message's first number are others.
@@ -66,7 +69,7 @@ class ProgressLine {
 
  private:
   Terminal terminal_;
-  ProgressParts parts_;
+  ProgressParts parts_{std::chrono::steady_clock::now()};
   std::chrono::steady_clock::time_point drawn_;
   bool visible_ = false;
 };

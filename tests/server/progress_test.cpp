@@ -27,9 +27,11 @@ TEST_CASE("progress shows a bar and the time that is left", "[terminal]") {
 }
 
 TEST_CASE("the time that is left is that of the part under way", "[terminal]") {
-  ProgressParts parts;
   const ProgressParts::Time start;
-  (void)parts.report(3, 4, "building", start);
+  ProgressParts parts(start);
+  (void)parts.report(1, 4, "building", start + 5s);
+  REQUIRE(parts.left(start + 5s));  // one of four took 5 s
+  CHECK(parts.left(start + 5s)->count() == 15);
   (void)parts.report(0, 8, "calibrating", start + 60s);
   CHECK_FALSE(parts.left(start + 60s));
   // Two of eight took 10 s, so that six take 30 s; the minute before does not count.
@@ -44,8 +46,8 @@ TEST_CASE("the time that is left is that of the part under way", "[terminal]") {
 
 TEST_CASE("in a file or a pipe long work prints a line every ten seconds, or for another part",
           "[terminal]") {
-  ProgressParts parts;
   const ProgressParts::Time start;
+  ProgressParts parts(start);
   const auto printed = [&](std::chrono::milliseconds at, double done, double total,
                            const char* message) {
     return parts.report(done, total, message, start + at);
