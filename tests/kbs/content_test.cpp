@@ -269,6 +269,18 @@ TEST_CASE("every metric of every shipped hardware page is cited with its line") 
   CHECK(rows > 100);
 }
 
+TEST_CASE("where what is known of a shipped device differs, each figure is shown with its kind") {
+  test::TestKnowledge kb;
+  kb.add(content(), "gpu-wiki");
+  const auto answer = kb.base().lookup_spec("NVIDIA H200", "l2_size");
+  REQUIRE(answer);
+  REQUIRE(answer->specs.size() == 2);
+  CHECK(answer->specs[0].citation.starts_with("l2_size: 50 MB <- "));
+  CHECK(answer->specs[0].kind == "datasheet");
+  CHECK(answer->specs[1].citation.starts_with("l2_size: 60 MB <- "));
+  CHECK(answer->specs[1].kind == "runtime");
+}
+
 TEST_CASE("the wiki answers common questions within the first three results") {
   test::TestKnowledge kb;
   kb.add(content(), "gpu-wiki");
