@@ -44,6 +44,17 @@ def elementwise(dtype, reference, n=1 << 20):
     return task({"n": n}, dtype, {"x": ["n"]}, ("y", ["n"]), reference)
 
 
+def losses():
+    """Classes that the task makes: others are outside what the reference reads."""
+    made = ("def inputs(n, classes, seed):\n    torch.manual_seed(seed)\n"
+            "    return {'inputs': {'x': torch.randn(n, classes), 't': torch.randint(classes, (n,))}}\n")
+    asked = task({"n": 256, "classes": 96}, "float32", {"x": ["n", "classes"], "t": ["n"]}, ("y", ["n"]),
+                 "torch.nn.functional.cross_entropy(x, t, reduction='none')")
+    asked["tensors"][1]["dtype"] = "int64"
+    asked["reference"]["text"] += f"\n\n{made}"
+    return asked
+
+
 def kernel(parameters, *lines):
     body = "".join(f"    {line}\n" for line in lines)
     return f"import torch\n\n\ndef run_kernel({parameters}):\n{body}"
@@ -92,6 +103,19 @@ PAIRS = {
         kernel(A_MAP, "y.copy_(x + 2 * x)"),
         kernel(A_MAP, "v = 3 * x", "y.copy_(torch.where(v.abs() < 2e-4, 0, v))"),
         "flushes_small_values", None),
+    "zeros of constant rows": (
+        task(ROWS, "float32", {"x": ["rows", "cols"]}, ("y", ["rows", "cols"]),
+             "torch.nn.functional.layer_norm(x, x.shape[1:])"),
+        kernel(A_ROW, "y.copy_(torch.nn.functional.layer_norm(x.double(), (cols,)))"),
+        kernel(A_ROW, NORM, "y.copy_(torch.where(v.abs() < 2e-3, 0, v))"),
+        "mismatch", None),
+    "classes that the task makes": (
+        losses(),
+        kernel("x, t, y, n, classes",
+               "y.copy_(x.logsumexp(1) - x.gather(1, t[:, None])[:, 0])"),
+        kernel("x, t, y, n, classes",
+               "y.copy_(x[:, :-1].logsumexp(1) - x.gather(1, t[:, None])[:, 0])"),
+        "mismatch", None),
 }
 
 # Takes all but so many bytes of the GPU.
