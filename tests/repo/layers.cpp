@@ -36,6 +36,7 @@ constexpr std::array kLibraries = {
     std::pair{"catch2/", "Catch2"},
     std::pair{"cuda*", "CUDA"},
     std::pair{"mma.h", "CUDA"},
+    std::pair{"cooperative_groups.h", "CUDA"},
     std::pair{"cupti*", "CUDA"},
     std::pair{"nvrtc.h", "CUDA"},
     std::pair{"nvml.h", "CUDA"},
