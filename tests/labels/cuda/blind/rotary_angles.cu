@@ -1,4 +1,5 @@
-// Rotary position embedding whose angles are computed in double precision because of a literal and the wrong functions.
+// Rotary position embedding whose angles are computed in double precision because of a literal
+// and the wrong functions.
 // dims: tokens=32768 heads=2
 // tensor: x float32 tokens,heads,128 in
 // tensor: y float32 tokens,heads,128 out
@@ -16,12 +17,14 @@ __device__ __forceinline__ void rotate(int token, int pair, float a, float b, fl
   c = a * t - b * s;
   d = a * s + b * t;
 }
-__global__ void __launch_bounds__(128) rotary(const float* __restrict__ x, float* __restrict__ y, int vectors, int heads) {
+__global__ void __launch_bounds__(128)
+    rotary(const float* __restrict__ x, float* __restrict__ y, int vectors, int heads) {
 #ifdef WITHOUT_NARROW_ACCESS
   const int vector = blockIdx.x * 4 + threadIdx.x / 32, pair = threadIdx.x % 32 * 2;
   if (vector >= vectors) return;
   const float* row = x + size_t(vector) * 128;
-  const float2 a = *reinterpret_cast<const float2*>(row + pair), b = *reinterpret_cast<const float2*>(row + pair + 64);
+  const float2 a = *reinterpret_cast<const float2*>(row + pair),
+               b = *reinterpret_cast<const float2*>(row + pair + 64);
   float2 c, d;
   rotate(vector / heads, pair, a.x, b.x, c.x, d.x);
   rotate(vector / heads, pair + 1, a.y, b.y, c.y, d.y);
@@ -40,8 +43,10 @@ __global__ void __launch_bounds__(128) rotary(const float* __restrict__ x, float
     y[size_t(vector) * 128 + pair + 64] = d;
 #else
     for (int half = 0; half < 2; ++half) {
-      if (half) y[size_t(vector) * 128 + pair + 64] = d;
-      else y[size_t(vector) * 128 + pair] = c;
+      if (half)
+        y[size_t(vector) * 128 + pair + 64] = d;
+      else
+        y[size_t(vector) * 128 + pair] = c;
     }
 #endif
   }

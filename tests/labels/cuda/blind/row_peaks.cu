@@ -1,11 +1,12 @@
-// The largest magnitude of each row, as scales of a quantizer need it: every element goes to its row by an atomic maximum.
+// The largest magnitude of each row, as scales of a quantizer need it: every element goes to
+// its row by an atomic maximum.
 // dims: rows=4096 cols=4096
 // tensor: x float32 rows,cols in
 // tensor: peak float32 rows out
 // without GLOBAL_ATOMICS: a warp reduces first, and only one of its lanes goes to memory
 // without SERIAL_LOADS: the next element is fetched before this one is used
-__global__ void __launch_bounds__(256) peaks(const float* __restrict__ x, int* __restrict__ peak, unsigned n,
-                                             unsigned factor, int shift) {
+__global__ void __launch_bounds__(256) peaks(const float* __restrict__ x, int* __restrict__ peak,
+                                             unsigned n, unsigned factor, int shift) {
   const unsigned step = gridDim.x * 256;
 #ifdef WITHOUT_SERIAL_LOADS
   float next = blockIdx.x * 256 + threadIdx.x < n ? x[blockIdx.x * 256 + threadIdx.x] : 0.0f;

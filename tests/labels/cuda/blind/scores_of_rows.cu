@@ -1,4 +1,5 @@
-// All inner products of the rows of two matrices in 32x32 tiles; the second tile is read down its columns.
+// All inner products of the rows of two matrices in 32x32 tiles; the second tile is read down
+// its columns.
 // dims: m=1024 n=1024 k=256
 // tensor: a float32 m,k in
 // tensor: b float32 n,k in
@@ -11,8 +12,9 @@ constexpr int ROW = 36;
 #else
 constexpr int ROW = 32;
 #endif
-__global__ void __launch_bounds__(256) scores(const float* __restrict__ a, const float* __restrict__ b,
-                                              float* __restrict__ c, int m, int n, int k) {
+__global__ void __launch_bounds__(256)
+    scores(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m,
+           int n, int k) {
   __shared__ __align__(16) float ta[32][32], tb[32][ROW];
   const int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 32, row = blockIdx.y * 32;
 #ifdef WITHOUT_BYTES

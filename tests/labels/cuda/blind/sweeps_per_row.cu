@@ -1,4 +1,5 @@
-// Relaxes rows of 32 values, each with a number of sweeps of its own; a barrier after every round waits for the longest.
+// Relaxes rows of 32 values, each with a number of sweeps of its own; a barrier after every
+// round waits for the longest.
 // dims: rows=33792
 // tensor: x float32 rows,32 in
 // tensor: effort uint8 rows in
@@ -6,8 +7,9 @@
 // without BARRIERS: each warp goes on to its next row by itself
 // without SHARED_TRAFFIC: the row is not staged in shared memory
 // without BYTES, other answers: every round takes the first rows
-__global__ void __launch_bounds__(256) relax(const float* __restrict__ x, const unsigned char* __restrict__ effort,
-                                             float* __restrict__ y, int rows) {
+__global__ void __launch_bounds__(256)
+    relax(const float* __restrict__ x, const unsigned char* __restrict__ effort,
+          float* __restrict__ y, int rows) {
 #ifndef WITHOUT_SHARED_TRAFFIC
   __shared__ float staged[8][32];
 #endif

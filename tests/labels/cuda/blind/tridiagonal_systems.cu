@@ -1,4 +1,5 @@
-// Solves many tridiagonal systems with a thread each: the lanes of a warp walk along rows that are far apart.
+// Solves many tridiagonal systems with a thread each: the lanes of a warp walk along rows that
+// are far apart.
 // dims: systems=65536 size=64
 // tensor: lower float32 systems,size in
 // tensor: diagonal float32 systems,size in
@@ -16,9 +17,10 @@ __device__ __forceinline__ size_t at(int s, int i, int systems, int size) {
   return size_t(s) * size + i;
 #endif
 }
-__global__ void __launch_bounds__(128) thomas(const float* __restrict__ lower, const float* __restrict__ diagonal,
-                                              const float* __restrict__ upper, const float* __restrict__ right,
-                                              float* __restrict__ ratio, float* __restrict__ x, int systems, int size) {
+__global__ void __launch_bounds__(128)
+    thomas(const float* __restrict__ lower, const float* __restrict__ diagonal,
+           const float* __restrict__ upper, const float* __restrict__ right,
+           float* __restrict__ ratio, float* __restrict__ x, int systems, int size) {
   const int s = blockIdx.x * blockDim.x + threadIdx.x;
   if (s >= systems) return;
   float r = 0, d = 0;
@@ -46,8 +48,8 @@ __global__ void __launch_bounds__(128) thomas(const float* __restrict__ lower, c
     x[p] = v;
   }
 }
-extern "C" void solve(const float* lower, const float* diagonal, const float* upper, const float* right, float* ratio,
-                      float* x, int systems, int size) {
+extern "C" void solve(const float* lower, const float* diagonal, const float* upper,
+                      const float* right, float* ratio, float* x, int systems, int size) {
 #ifndef WITHOUT_LAUNCHES
   cudaMemsetAsync(ratio, 0, 4);
 #endif

@@ -1,4 +1,5 @@
-// Energy of documents whose lengths fall like one over their rank, a block each: the longest runs on when all others are done.
+// Energy of documents whose lengths fall like one over their rank, a block each: the longest
+// runs on when all others are done.
 // dims: documents=256 words=4194304
 // tensor: rank int32 documents in permutation
 // tensor: word float32 words in
@@ -11,8 +12,9 @@ constexpr int PARTS = 32;
 #else
 constexpr int PARTS = 1;
 #endif
-__global__ void __launch_bounds__(512) measure(const int* __restrict__ rank, const float* __restrict__ word,
-                                               float* __restrict__ energy, int words) {
+__global__ void __launch_bounds__(512)
+    measure(const int* __restrict__ rank, const float* __restrict__ word,
+            float* __restrict__ energy, int words) {
   const int document = blockIdx.y, order = rank[document], length = words / (1 + order);
   // Documents overlap, each starts elsewhere.
 #ifdef WITHOUT_INTEGER_DIVISION
@@ -20,7 +22,8 @@ __global__ void __launch_bounds__(512) measure(const int* __restrict__ rank, con
 #else
   const unsigned start = unsigned(order) * 7919u % unsigned(words);
 #endif
-  const int part = (length + PARTS - 1) / PARTS, first = blockIdx.x * part, end = min(length, first + part);
+  const int part = (length + PARTS - 1) / PARTS, first = blockIdx.x * part,
+            end = min(length, first + part);
   if (first >= end) return;
   float sum = 0;
 #pragma unroll 8

@@ -1,4 +1,5 @@
-// Bias, GELU, dropout scale and residual of a layer in three kernels, so the activations travel to memory and back twice.
+// Bias, GELU, dropout scale and residual of a layer in three kernels, so the activations travel
+// to memory and back twice.
 // dims: rows=4096 cols=4096
 // tensor: x float32 rows,cols in
 // tensor: bias float32 cols in
@@ -18,8 +19,10 @@ __device__ __forceinline__ float gelu(float v) {
 }
 template <class V, class F>
 __device__ __forceinline__ V map(V a, V b, F f) {
-  if constexpr (sizeof(V) == 4) return f(a, b);
-  else return V{f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
+  if constexpr (sizeof(V) == 4)
+    return f(a, b);
+  else
+    return V{f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
 }
 struct Place {
   long long i;
@@ -36,7 +39,8 @@ __device__ __forceinline__ Place place(int rows, int cols) {
 #endif
 }
 template <class V>
-__global__ void add_bias(const V* __restrict__ x, const V* __restrict__ bias, V* __restrict__ y, int rows, int cols) {
+__global__ void add_bias(const V* __restrict__ x, const V* __restrict__ bias, V* __restrict__ y,
+                         int rows, int cols) {
   const Place p = place(rows, cols);
   if (p.inside) y[p.i] = map(x[p.i], bias[p.col], [](float a, float b) { return a + b; });
 }
@@ -51,8 +55,8 @@ __global__ void add_residual(const V* __restrict__ residual, V* y, int rows, int
   if (p.inside) y[p.i] = map(y[p.i], residual[p.i], [](float a, float b) { return 1.1f * a + b; });
 }
 template <class V>
-__global__ void all_at_once(const V* __restrict__ x, const V* __restrict__ bias, const V* __restrict__ residual,
-                            V* __restrict__ y, int rows, int cols) {
+__global__ void all_at_once(const V* __restrict__ x, const V* __restrict__ bias,
+                            const V* __restrict__ residual, V* __restrict__ y, int rows, int cols) {
   const Place p = place(rows, cols);
   if (!p.inside) return;
   const V v = map(x[p.i], bias[p.col], [](float a, float b) { return gelu(a + b); });
@@ -73,7 +77,10 @@ void run(const float* x, const float* bias, const float* residual, float* y, int
   add_residual<<<grid, 256>>>((const V*)residual, (V*)y, rows, cols);
 #endif
 }
-extern "C" void solve(const float* x, const float* bias, const float* residual, float* y, int rows, int cols) {
-  if (cols % 4 == 0) run<float4>(x, bias, residual, y, rows, cols / 4);
-  else run<float>(x, bias, residual, y, rows, cols);
+extern "C" void solve(const float* x, const float* bias, const float* residual, float* y, int rows,
+                      int cols) {
+  if (cols % 4 == 0)
+    run<float4>(x, bias, residual, y, rows, cols / 4);
+  else
+    run<float>(x, bias, residual, y, rows, cols);
 }

@@ -1,4 +1,5 @@
-// Probabilities of the next word for a single request: one block fetches the logits one by one and waits for each.
+// Probabilities of the next word for a single request: one block fetches the logits one by one
+// and waits for each.
 // dims: words=32768
 // tensor: logit float32 words in
 // tensor: probability float32 words out
@@ -30,14 +31,15 @@ __device__ __forceinline__ void each(const float* __restrict__ logit, int words,
   for (int first = threadIdx.x; first < words; first += 1024 * AHEAD) {
     float v[AHEAD];
 #pragma unroll
-    for (int a = 0; a < AHEAD; ++a) v[a] = first + 1024 * a < words ? logit[first + 1024 * a] : 0.0f;
+    for (int a = 0; a < AHEAD; ++a)
+      v[a] = first + 1024 * a < words ? logit[first + 1024 * a] : 0.0f;
 #pragma unroll
     for (int a = 0; a < AHEAD; ++a)
       if (first + 1024 * a < words) use(first + 1024 * a, v[a]);
   }
 }
-__global__ void __launch_bounds__(1024) softmax(const float* __restrict__ logit, float* __restrict__ probability,
-                                                int words) {
+__global__ void __launch_bounds__(1024)
+    softmax(const float* __restrict__ logit, float* __restrict__ probability, int words) {
 #ifdef WITHOUT_LAUNCHES
   if (words > 0) return;
 #endif

@@ -1,4 +1,5 @@
-// One AdamW step over all parameters: four arrays are read and three written, for little arithmetic on each element.
+// One AdamW step over all parameters: four arrays are read and three written, for little
+// arithmetic on each element.
 // dims: n=8388608
 // tensor: w float32 n in
 // tensor: g float32 n in
@@ -10,7 +11,8 @@
 // floor BYTES, other answers: the same arrays are read and written without the arithmetic
 // without SPECIAL_FUNCTIONS, other answers: no root
 // without DIVERGENCE: the sign test is a product instead of a branch
-__device__ __forceinline__ void step(float w, float g, float m, float v, float& w1, float& m1, float& v1) {
+__device__ __forceinline__ void step(float w, float g, float m, float v, float& w1, float& m1,
+                                     float& v1) {
 #ifdef WITHOUT_BYTES
   w1 = w + m;
   m1 = g;
@@ -32,13 +34,16 @@ __device__ __forceinline__ void step(float w, float g, float m, float v, float& 
   w1 = w - 1e-3f * (update + 0.01f * w);
 #endif
 }
-__global__ void adamw(const float* __restrict__ w, const float* __restrict__ g, const float* __restrict__ m,
-                      const float* __restrict__ v, float* __restrict__ w1, float* __restrict__ m1,
-                      float* __restrict__ v1, int n) {
+__global__ void adamw(const float* __restrict__ w, const float* __restrict__ g,
+                      const float* __restrict__ m, const float* __restrict__ v,
+                      float* __restrict__ w1, float* __restrict__ m1, float* __restrict__ v1,
+                      int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (4 * i + 3 < n) {
-    const float4 a = reinterpret_cast<const float4*>(w)[i], b = reinterpret_cast<const float4*>(g)[i],
-                 c = reinterpret_cast<const float4*>(m)[i], d = reinterpret_cast<const float4*>(v)[i];
+    const float4 a = reinterpret_cast<const float4*>(w)[i],
+                 b = reinterpret_cast<const float4*>(g)[i],
+                 c = reinterpret_cast<const float4*>(m)[i],
+                 d = reinterpret_cast<const float4*>(v)[i];
     float4 x, y, z;
     step(a.x, b.x, c.x, d.x, x.x, y.x, z.x);
     step(a.y, b.y, c.y, d.y, x.y, y.y, z.y);
@@ -51,7 +56,7 @@ __global__ void adamw(const float* __restrict__ w, const float* __restrict__ g, 
     for (int j = 4 * i; j < n; ++j) step(w[j], g[j], m[j], v[j], w1[j], m1[j], v1[j]);
   }
 }
-extern "C" void solve(const float* w, const float* g, const float* m, const float* v, float* w1, float* m1, float* v1,
-                      int n) {
+extern "C" void solve(const float* w, const float* g, const float* m, const float* v, float* w1,
+                      float* m1, float* v1, int n) {
   adamw<<<(n / 4 + 256) / 256, 256>>>(w, g, m, v, w1, m1, v1, n);
 }

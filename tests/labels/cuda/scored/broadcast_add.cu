@@ -1,4 +1,5 @@
-// Adds a tensor that is broadcast along two of four axes; the place of every element comes from divisions of long integers.
+// Adds a tensor that is broadcast along two of four axes; the place of every element comes from
+// divisions of long integers.
 // dims: d0=16 d1=64 d2=128 d3=128
 // tensor: x float32 d0,d1,d2,d3 in
 // tensor: b float32 d0,d2 in
@@ -10,9 +11,9 @@ struct Shape {
   long long extent[4], stride[4];
   unsigned factor[4], shift[4];
 };
-__global__ void __launch_bounds__(256) add(const float* __restrict__ x, const float* __restrict__ b,
-                                           float* __restrict__ y, Shape s, long long s0, long long s1, long long s2,
-                                           long long s3, long long n) {
+__global__ void __launch_bounds__(256)
+    add(const float* __restrict__ x, const float* __restrict__ b, float* __restrict__ y, Shape s,
+        long long s0, long long s1, long long s2, long long s3, long long n) {
   const long long i = blockIdx.x * 256ll + threadIdx.x;
   if (i >= n) return;
   long long rest = i, place = 0;
@@ -45,5 +46,6 @@ extern "C" void solve(const float* x, const float* b, float* y, int d0, int d1, 
     s.factor[d] = unsigned(((1ull << 32) * ((1ull << s.shift[d]) - s.extent[d])) / s.extent[d] + 1);
   }
   const long long n = (long long)d0 * d1 * d2 * d3;
-  add<<<unsigned((n + 255) / 256), 256>>>(x, b, y, s, s.stride[0], s.stride[1], s.stride[2], s.stride[3], n);
+  add<<<unsigned((n + 255) / 256), 256>>>(x, b, y, s, s.stride[0], s.stride[1], s.stride[2],
+                                          s.stride[3], n);
 }

@@ -1,4 +1,5 @@
-// Partial sums and sums of squares of the channels of a batch norm; all threads of a block add to two floats in shared memory.
+// Partial sums and sums of squares of the channels of a batch norm; all threads of a block add
+// to two floats in shared memory.
 // dims: channels=256 parts=32 width=4096
 // tensor: x float32 channels,parts,width in
 // tensor: total float32 channels,parts out
@@ -9,8 +10,9 @@ __device__ __forceinline__ void add(float& total, float& squares, float v) {
   total += v;
   squares += v * v;
 }
-__global__ void __launch_bounds__(256) moments(const float* __restrict__ x, float* __restrict__ total,
-                                               float* __restrict__ squares, int width) {
+__global__ void __launch_bounds__(256)
+    moments(const float* __restrict__ x, float* __restrict__ total, float* __restrict__ squares,
+            int width) {
   __shared__ float sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
   __syncthreads();
@@ -21,7 +23,8 @@ __global__ void __launch_bounds__(256) moments(const float* __restrict__ x, floa
     if (width % 4 == 0 && first + 4096 <= width) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const float4 v = *reinterpret_cast<const float4*>(row + first + 4 * (threadIdx.x + 256 * k));
+        const float4 v =
+            *reinterpret_cast<const float4*>(row + first + 4 * (threadIdx.x + 256 * k));
         add(a, b, v.x);
         add(a, b, v.y);
         add(a, b, v.z);
@@ -53,6 +56,7 @@ __global__ void __launch_bounds__(256) moments(const float* __restrict__ x, floa
     squares[blockIdx.y * gridDim.x + blockIdx.x] = sums[1];
   }
 }
-extern "C" void solve(const float* x, float* total, float* squares, int channels, int parts, int width) {
+extern "C" void solve(const float* x, float* total, float* squares, int channels, int parts,
+                      int width) {
   moments<<<dim3(parts, channels), 256>>>(x, total, squares, width);
 }

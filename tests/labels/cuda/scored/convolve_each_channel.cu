@@ -1,4 +1,5 @@
-// A 3x3 convolution, one output channel per thread, so every input value is fetched again for every channel and tap.
+// A 3x3 convolution, one output channel per thread, so every input value is fetched again for
+// every channel and tap.
 // dims: images=4 side=256
 // tensor: x float32 images,32,side,side in
 // tensor: weight float32 32,32,3,3 in
@@ -11,8 +12,9 @@ constexpr int CHANNELS = 8;
 #else
 constexpr int CHANNELS = 1;
 #endif
-__global__ void __launch_bounds__(256) convolve(const float* __restrict__ x, const float* __restrict__ weight,
-                                                float* __restrict__ y, int side) {
+__global__ void __launch_bounds__(256)
+    convolve(const float* __restrict__ x, const float* __restrict__ weight, float* __restrict__ y,
+             int side) {
   __shared__ float taps[32 * 9][CHANNELS];
   const int first = blockIdx.y * CHANNELS, image = blockIdx.z, area = side * side;
   for (int i = threadIdx.x; i < 32 * 9 * CHANNELS; i += blockDim.x)

@@ -1,4 +1,5 @@
-// Scores samples with a forest of binary trees; a thread walks its trees one after the other, each step waiting for the last.
+// Scores samples with a forest of binary trees; a thread walks its trees one after the other,
+// each step waiting for the last.
 // dims: samples=8448 trees=64
 // tensor: feature float32 16,samples in
 // tensor: split uint8 trees,4096 in
@@ -18,9 +19,10 @@ constexpr int PARTS = 4;
 #else
 constexpr int PARTS = 1;
 #endif
-__global__ void __launch_bounds__(128) walk(const float* __restrict__ feature, const unsigned char* __restrict__ split,
-                                            const float* __restrict__ threshold, const float* __restrict__ leaf,
-                                            float* __restrict__ score, int samples, int trees) {
+__global__ void __launch_bounds__(128)
+    walk(const float* __restrict__ feature, const unsigned char* __restrict__ split,
+         const float* __restrict__ threshold, const float* __restrict__ leaf,
+         float* __restrict__ score, int samples, int trees) {
   const int sample = blockIdx.x * 128 + threadIdx.x;
   if (sample >= samples) return;
   const int share = (trees + PARTS - 1) / PARTS, end = min(trees, (int(blockIdx.y) + 1) * share);
@@ -48,8 +50,9 @@ __global__ void __launch_bounds__(128) walk(const float* __restrict__ feature, c
   atomicAdd(score + sample, sum);
 #endif
 }
-extern "C" void solve(const float* feature, const unsigned char* split, const float* threshold, const float* leaf,
-                      float* score, int samples, int trees) {
+extern "C" void solve(const float* feature, const unsigned char* split, const float* threshold,
+                      const float* leaf, float* score, int samples, int trees) {
   cudaMemsetAsync(score, 0, sizeof(float) * samples);
-  walk<<<dim3((samples + 127) / 128, PARTS), 128>>>(feature, split, threshold, leaf, score, samples, trees);
+  walk<<<dim3((samples + 127) / 128, PARTS), 128>>>(feature, split, threshold, leaf, score, samples,
+                                                    trees);
 }

@@ -1,4 +1,5 @@
-// Attention of one new token, a warp per head that goes along the cache position by position with a running softmax.
+// Attention of one new token, a warp per head that goes along the cache position by position
+// with a running softmax.
 // dims: heads=1024 length=512
 // tensor: q float16 heads,64 in
 // tensor: key float16 heads,length,64 in
@@ -18,9 +19,9 @@ constexpr int AHEAD = 8;
 #else
 constexpr int AHEAD = 1;
 #endif
-__global__ void __launch_bounds__(32 * WARPS) decode(const __half2* __restrict__ q, const __half2* __restrict__ key,
-                                                     const __half2* __restrict__ value, float2* __restrict__ out,
-                                                     int heads, int length) {
+__global__ void __launch_bounds__(32 * WARPS)
+    decode(const __half2* __restrict__ q, const __half2* __restrict__ key,
+           const __half2* __restrict__ value, float2* __restrict__ out, int heads, int length) {
   const int head = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (head >= heads) return;
   const float2 mine = __half22float2(q[head * 32 + lane]);
@@ -59,7 +60,8 @@ __global__ void __launch_bounds__(32 * WARPS) decode(const __half2* __restrict__
   }
   out[head * 32 + lane] = {result.x / sum, result.y / sum};
 }
-extern "C" void solve(const __half* q, const __half* key, const __half* value, float* out, int heads, int length) {
-  decode<<<(heads + WARPS - 1) / WARPS, 32 * WARPS>>>((const __half2*)q, (const __half2*)key, (const __half2*)value,
-                                                      (float2*)out, heads, length);
+extern "C" void solve(const __half* q, const __half* key, const __half* value, float* out,
+                      int heads, int length) {
+  decode<<<(heads + WARPS - 1) / WARPS, 32 * WARPS>>>(
+      (const __half2*)q, (const __half2*)key, (const __half2*)value, (float2*)out, heads, length);
 }

@@ -1,4 +1,5 @@
-// Running totals of a short list by doubling: every one of the thirteen rounds is a kernel of its own.
+// Running totals of a short list by doubling: every one of the thirteen rounds is a kernel of
+// its own.
 // dims: n=8192
 // tensor: x int32 n in
 // tensor: y int32 n out
@@ -10,11 +11,13 @@ constexpr int THREADS = 64;
 #else
 constexpr int THREADS = 256;
 #endif
-__global__ void round_of(const unsigned* __restrict__ from, unsigned* __restrict__ to, int n, int distance) {
+__global__ void round_of(const unsigned* __restrict__ from, unsigned* __restrict__ to, int n,
+                         int distance) {
   const int i = blockIdx.x * THREADS + threadIdx.x;
   if (i < n) to[i] = from[i] + (i >= distance ? from[i - distance] : 0u);
 }
-__global__ void __launch_bounds__(1024) all_rounds(const unsigned* __restrict__ x, unsigned* __restrict__ y, int n) {
+__global__ void __launch_bounds__(1024)
+    all_rounds(const unsigned* __restrict__ x, unsigned* __restrict__ y, int n) {
   __shared__ unsigned ends[32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned carried = 0;

@@ -1,4 +1,5 @@
-// Sparse matrix in ELLPACK times a vector: the columns are shuffled, so every product fetches a sector for one number.
+// Sparse matrix in ELLPACK times a vector: the columns are shuffled, so every product fetches a
+// sector for one number.
 // dims: rows=1048576
 // tensor: column int32 rows,16 in permutation
 // tensor: value float32 rows,16 in
@@ -7,8 +8,8 @@
 // without RANDOM_ACCESS, other answers: the columns are read but the vector is taken in order
 // without DEPENDENCE: four partial sums per row
 // without INTEGER_DIVISION, other answers: no wrap of the columns into the vector's length
-__global__ void ell(const int* __restrict__ column, const float* __restrict__ value, const float* __restrict__ x,
-                    float* __restrict__ y, int rows) {
+__global__ void ell(const int* __restrict__ column, const float* __restrict__ value,
+                    const float* __restrict__ x, float* __restrict__ y, int rows) {
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
 #ifdef WITHOUT_DEPENDENCE

@@ -1,4 +1,5 @@
-// Chooses the two best of sixteen experts for each token; a warp has the token, and its first lane does all of it.
+// Chooses the two best of sixteen experts for each token; a warp has the token, and its first
+// lane does all of it.
 // dims: tokens=1048576
 // tensor: logit float32 tokens,16 in
 // tensor: expert int32 tokens,2 out
@@ -6,8 +7,9 @@
 // without IDLE_LANES: each lane has a token of its own
 // without BYTES, other answers: all tokens are written over the first thousand
 // without LAUNCHES: the outputs are not cleared beforehand
-__global__ void __launch_bounds__(256) route(const float4* __restrict__ logit, int2* __restrict__ expert,
-                                             float2* __restrict__ weight, int tokens) {
+__global__ void __launch_bounds__(256)
+    route(const float4* __restrict__ logit, int2* __restrict__ expert, float2* __restrict__ weight,
+          int tokens) {
 #ifdef WITHOUT_IDLE_LANES
   const int token = blockIdx.x * 256 + threadIdx.x;
 #else

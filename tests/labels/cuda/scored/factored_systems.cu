@@ -1,4 +1,5 @@
-// Cholesky factors of many 10x10 matrices, a thread each; the loops are not unrolled, so the matrix is in local memory.
+// Cholesky factors of many 10x10 matrices, a thread each; the loops are not unrolled, so the
+// matrix is in local memory.
 // dims: batch=131072
 // tensor: a float32 100,batch in
 // tensor: factor float32 100,batch out
@@ -11,7 +12,8 @@
 #define LOOP _Pragma("unroll 1")
 #endif
 constexpr int N = 10;
-__global__ void __launch_bounds__(128) cholesky(const float* __restrict__ a, float* __restrict__ factor, int batch) {
+__global__ void __launch_bounds__(128)
+    cholesky(const float* __restrict__ a, float* __restrict__ factor, int batch) {
   const int b = blockIdx.x * 128 + threadIdx.x;
   if (b >= batch) return;
   float m[N][N];

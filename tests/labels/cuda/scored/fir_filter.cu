@@ -3,12 +3,13 @@
 // tensor: x float32 n in
 // tensor: tap float32 128 in
 // tensor: y float32 n out
-// without SHARED_TRAFFIC: each thread makes eight neighboring outputs from samples that it keeps in registers
+// without SHARED_TRAFFIC: each thread makes eight neighbors from samples kept in registers
 // without DEPENDENCE: four partial sums per output
 // without BYTES, other answers: every block reads the first samples
 constexpr int TAPS = 128, OUTPUTS = 2048;
-__global__ void __launch_bounds__(256) filter(const float* __restrict__ x, const float* __restrict__ tap,
-                                              float* __restrict__ y, int n) {
+__global__ void __launch_bounds__(256)
+    filter(const float* __restrict__ x, const float* __restrict__ tap, float* __restrict__ y,
+           int n) {
   __shared__ __align__(16) float sample[OUTPUTS + TAPS], weight[TAPS];
   const int first = blockIdx.x * OUTPUTS;
 #ifdef WITHOUT_BYTES
@@ -16,17 +17,20 @@ __global__ void __launch_bounds__(256) filter(const float* __restrict__ x, const
 #else
   const int from = first;
 #endif
-  for (int i = threadIdx.x; i < OUTPUTS + TAPS; i += 256) sample[i] = from + i < n ? x[from + i] : 0.0f;
+  for (int i = threadIdx.x; i < OUTPUTS + TAPS; i += 256)
+    sample[i] = from + i < n ? x[from + i] : 0.0f;
   if (threadIdx.x < TAPS) weight[threadIdx.x] = tap[threadIdx.x];
   __syncthreads();
 #ifdef WITHOUT_SHARED_TRAFFIC
   const int base = 8 * threadIdx.x;
   float sum[8] = {}, kept[12];
 #pragma unroll
-  for (int i = 0; i < 2; ++i) *reinterpret_cast<float4*>(kept + 4 * i) = *reinterpret_cast<float4*>(sample + base + 4 * i);
+  for (int i = 0; i < 2; ++i)
+    *reinterpret_cast<float4*>(kept + 4 * i) = *reinterpret_cast<float4*>(sample + base + 4 * i);
 #pragma unroll 4
   for (int t = 0; t < TAPS; t += 4) {
-    const float4 w = *reinterpret_cast<float4*>(weight + t), s = *reinterpret_cast<float4*>(sample + base + t + 8);
+    const float4 w = *reinterpret_cast<float4*>(weight + t),
+                 s = *reinterpret_cast<float4*>(sample + base + t + 8);
     kept[8] = s.x;
     kept[9] = s.y;
     kept[10] = s.z;

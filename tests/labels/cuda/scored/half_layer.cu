@@ -1,4 +1,5 @@
-// A linear layer in fp16 on tensor cores whose tiles in shared memory have rows of exactly 128 bytes.
+// A linear layer in fp16 on tensor cores whose tiles in shared memory have rows of exactly 128
+// bytes.
 // dims: rows=2048 outputs=2048 inputs=2048
 // tensor: x float16 rows,inputs in
 // tensor: weight float16 outputs,inputs in
@@ -13,8 +14,8 @@ constexpr int ROW = 72;
 #else
 constexpr int ROW = 64;
 #endif
-__device__ __forceinline__ void fetch(__half (*tile)[ROW], const __half* __restrict__ from, int first, int rows, int k0,
-                                      int inputs) {
+__device__ __forceinline__ void fetch(__half (*tile)[ROW], const __half* __restrict__ from,
+                                      int first, int rows, int k0, int inputs) {
   const bool aligned = inputs % 8 == 0;
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -31,10 +32,12 @@ __device__ __forceinline__ void fetch(__half (*tile)[ROW], const __half* __restr
     *reinterpret_cast<uint4*>(&tile[r][c]) = value;
   }
 }
-__global__ void __launch_bounds__(256) layer(const __half* __restrict__ x, const __half* __restrict__ weight,
-                                             __half* __restrict__ y, int rows, int outputs, int inputs) {
+__global__ void __launch_bounds__(256)
+    layer(const __half* __restrict__ x, const __half* __restrict__ weight, __half* __restrict__ y,
+          int rows, int outputs, int inputs) {
   __shared__ __align__(128) __half tx[128][ROW], tw[128][ROW];
-  const int row0 = blockIdx.y * 128, col0 = blockIdx.x * 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row0 = blockIdx.y * 128, col0 = blockIdx.x * 128, warp = threadIdx.x / 32,
+            lane = threadIdx.x % 32;
   const int tile_row = warp / 2 * 32, tile_col = warp % 2 * 64;
 #ifdef WITHOUT_BYTES
   const int from_row = 0, from_col = 0;
@@ -77,11 +80,14 @@ __global__ void __launch_bounds__(256) layer(const __half* __restrict__ x, const
       for (int e = 0; e < 8; ++e) {
         const int r = e * 2 + lane / 16, c = lane % 16;
         if (row0 + tile_row + 16 * i + r < rows && col0 + tile_col + 16 * j + c < outputs)
-          y[size_t(row0 + tile_row + 16 * i + r) * outputs + col0 + tile_col + 16 * j + c] = __float2half(mine[r * 20 + c]);
+          y[size_t(row0 + tile_row + 16 * i + r) * outputs + col0 + tile_col + 16 * j + c] =
+              __float2half(mine[r * 20 + c]);
       }
       __syncwarp();
     }
 }
-extern "C" void solve(const __half* x, const __half* weight, __half* y, int rows, int outputs, int inputs) {
-  layer<<<dim3((outputs + 127) / 128, (rows + 127) / 128), 256>>>(x, weight, y, rows, outputs, inputs);
+extern "C" void solve(const __half* x, const __half* weight, __half* y, int rows, int outputs,
+                      int inputs) {
+  layer<<<dim3((outputs + 127) / 128, (rows + 127) / 128), 256>>>(x, weight, y, rows, outputs,
+                                                                  inputs);
 }

@@ -1,4 +1,5 @@
-// Softmax of short fp16 rows, a block each; the maximum and the sum go down trees in shared memory with a barrier per level.
+// Softmax of short fp16 rows, a block each; the maximum and the sum go down trees in shared
+// memory with a barrier per level.
 // dims: rows=65536 cols=256
 // tensor: x float16 rows,cols in
 // tensor: y float16 rows,cols out
@@ -7,9 +8,13 @@
 // without BANK_CONFLICTS: the row is padded after every 32 values
 #include <cuda_fp16.h>
 #ifdef WITHOUT_BANK_CONFLICTS
-__device__ __forceinline__ int slot(int i) { return i + i / 32; }
+__device__ __forceinline__ int slot(int i) {
+  return i + i / 32;
+}
 #else
-__device__ __forceinline__ int slot(int i) { return i; }
+__device__ __forceinline__ int slot(int i) {
+  return i;
+}
 #endif
 template <class F>
 __device__ __forceinline__ float all(float v, float* shared, F join) {
@@ -25,13 +30,15 @@ __device__ __forceinline__ float all(float v, float* shared, F join) {
   __syncthreads();
 #pragma unroll 1
   for (int half = 128; half; half /= 2) {
-    if (threadIdx.x < half) shared[slot(threadIdx.x)] = join(shared[slot(threadIdx.x)], shared[slot(threadIdx.x + half)]);
+    if (threadIdx.x < half)
+      shared[slot(threadIdx.x)] = join(shared[slot(threadIdx.x)], shared[slot(threadIdx.x + half)]);
     __syncthreads();
   }
   return shared[0];
 #endif
 }
-__global__ void __launch_bounds__(256) softmax(const __half* __restrict__ x, __half* __restrict__ y, int cols) {
+__global__ void __launch_bounds__(256)
+    softmax(const __half* __restrict__ x, __half* __restrict__ y, int cols) {
   __shared__ float space[2][264];
   const __half* in = x + size_t(blockIdx.x) * cols;
   __half* out = y + size_t(blockIdx.x) * cols;
@@ -54,7 +61,8 @@ __global__ void __launch_bounds__(256) softmax(const __half* __restrict__ x, __h
   sum = all(sum, space[1], [](float a, float b) { return a + b; });
   const float factor = __fdividef(1.0f, sum);
   if (threadIdx.x < cols) out[threadIdx.x] = __float2half(e * factor);
-  for (int c = threadIdx.x + 256; c < cols; c += 256) out[c] = __float2half(weight(__half2float(in[c])) * factor);
+  for (int c = threadIdx.x + 256; c < cols; c += 256)
+    out[c] = __float2half(weight(__half2float(in[c])) * factor);
 }
 extern "C" void solve(const __half* x, __half* y, int rows, int cols) {
   softmax<<<rows, 256>>>(x, y, cols);

@@ -1,4 +1,5 @@
-// Scores of fp16 queries with fp16 keys for each head, multiplied by the ordinary units in fp32 from tiles in shared memory.
+// Scores of fp16 queries with fp16 keys for each head, multiplied by the ordinary units in fp32
+// from tiles in shared memory.
 // dims: heads=128 length=512
 // tensor: q float16 heads,length,64 in
 // tensor: k float16 heads,length,64 in
@@ -9,8 +10,9 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;
-__global__ void __launch_bounds__(256) products(const __half* __restrict__ q, const __half* __restrict__ k,
-                                                __half* __restrict__ score, int length) {
+__global__ void __launch_bounds__(256)
+    products(const __half* __restrict__ q, const __half* __restrict__ k, __half* __restrict__ score,
+             int length) {
   const int row0 = blockIdx.y * 64, col0 = blockIdx.x * 64;
   const size_t head = blockIdx.z;
 #ifdef WITHOUT_BYTES
@@ -30,9 +32,11 @@ __global__ void __launch_bounds__(256) products(const __half* __restrict__ q, co
   for (int i = threadIdx.x; i < 64 * 8; i += 256) {
     const int r = i / 8, c8 = i % 8 * 8;
     *reinterpret_cast<uint4*>(&a[r][c8]) =
-        from_row + r < length ? *reinterpret_cast<const uint4*>(qs + (from_row + r) * 64 + c8) : uint4{};
+        from_row + r < length ? *reinterpret_cast<const uint4*>(qs + (from_row + r) * 64 + c8)
+                              : uint4{};
     *reinterpret_cast<uint4*>(&b[r][c8]) =
-        from_col + r < length ? *reinterpret_cast<const uint4*>(ks + (from_col + r) * 64 + c8) : uint4{};
+        from_col + r < length ? *reinterpret_cast<const uint4*>(ks + (from_col + r) * 64 + c8)
+                              : uint4{};
   }
   __syncthreads();
   const int warp = threadIdx.x / 32, tile_row = warp / 2 * 16, tile_col = warp % 2 * 32;
@@ -74,7 +78,8 @@ __global__ void __launch_bounds__(256) products(const __half* __restrict__ q, co
   const int s = threadIdx.x % 16 * 4, r0 = threadIdx.x / 16 * 4;
 #pragma unroll 16
   for (int d = 0; d < 64; ++d) {
-    const float4 x = *reinterpret_cast<const float4*>(&a[d][r0]), y = *reinterpret_cast<const float4*>(&b[d][s]);
+    const float4 x = *reinterpret_cast<const float4*>(&a[d][r0]),
+                 y = *reinterpret_cast<const float4*>(&b[d][s]);
     const float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i)

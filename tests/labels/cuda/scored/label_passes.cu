@@ -1,4 +1,5 @@
-// Spreads the smallest label along links; after every pass the host reads whether anything has changed.
+// Spreads the smallest label along links; after every pass the host reads whether anything has
+// changed.
 // dims: n=65536
 // tensor: next int32 n in permutation
 // tensor: label int32 n out
@@ -11,8 +12,9 @@ __global__ void __launch_bounds__(256) begin(int* __restrict__ label, int n) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   if (i < n) label[i] = i;
 }
-__global__ void __launch_bounds__(256) pass(const int* __restrict__ next, const int* __restrict__ from,
-                                            int* __restrict__ to, int* changed, int n) {
+__global__ void __launch_bounds__(256)
+    pass(const int* __restrict__ next, const int* __restrict__ from, int* __restrict__ to,
+         int* changed, int n) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   if (i >= n) return;
 #ifdef WITHOUT_RANDOM_ACCESS

@@ -1,4 +1,5 @@
-// A saturating four-stage ladder filter on many channels: each sample waits for the feedback of the one before.
+// A saturating four-stage ladder filter on many channels: each sample waits for the feedback of
+// the one before.
 // dims: samples=2048 channels=8448
 // tensor: x float32 samples,channels in
 // tensor: y float32 samples,channels out
@@ -15,8 +16,8 @@ __device__ __forceinline__ float bend(float v) {
   asm("tanh.approx.f32 %0, %1;" : "=f"(t) : "f"(v));
   return t;
 }
-__global__ void __launch_bounds__(THREADS) ladder(const float* __restrict__ x, float* __restrict__ y, int samples,
-                                                  int channels) {
+__global__ void __launch_bounds__(THREADS)
+    ladder(const float* __restrict__ x, float* __restrict__ y, int samples, int channels) {
   const int channel = blockIdx.x * THREADS + threadIdx.x;
   if (channel >= channels) return;
   constexpr int GROUP = 16;
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(THREADS) ladder(const float* __restrict__ x, f
 #ifdef WITHOUT_BYTES
       if (k % 4 == 3)
 #endif
-      if (first + k < samples) *y = s3;
+        if (first + k < samples) *y = s3;
       y += channels;
     }
   }

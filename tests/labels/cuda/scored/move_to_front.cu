@@ -1,11 +1,13 @@
-// Move-to-front coding of nibble streams, a thread each: the list of symbols is an array that is indexed in a loop.
+// Move-to-front coding of nibble streams, a thread each: the list of symbols is an array that
+// is indexed in a loop.
 // dims: length=64 streams=262144
 // tensor: x uint8 length,streams in
 // tensor: y uint8 length,streams out
 // without LOCAL_MEMORY: the loop over the list is unrolled, so the list stays in registers
 // without SERIAL_LOADS: the next symbol is fetched a step ahead
-__global__ void __launch_bounds__(256) encode(const unsigned char* __restrict__ x, unsigned char* __restrict__ y,
-                                              int length, int streams) {
+__global__ void __launch_bounds__(256)
+    encode(const unsigned char* __restrict__ x, unsigned char* __restrict__ y, int length,
+           int streams) {
   const int stream = blockIdx.x * blockDim.x + threadIdx.x;
   if (stream >= streams) return;
   int list[16];

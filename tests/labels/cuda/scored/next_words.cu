@@ -1,4 +1,5 @@
-// Greedy choice of the next word, the largest of half a million logits: each row of the batch has one block.
+// Greedy choice of the next word, the largest of half a million logits: each row of the batch
+// has one block.
 // dims: rows=8 words=524288
 // tensor: logit float32 rows,words in
 // tensor: key int32 rows,2 out
@@ -10,8 +11,8 @@ constexpr int PARTS = 32;
 #else
 constexpr int PARTS = 1;
 #endif
-__global__ void __launch_bounds__(1024) largest(const float* __restrict__ logit, unsigned long long* __restrict__ key,
-                                                int words) {
+__global__ void __launch_bounds__(1024)
+    largest(const float* __restrict__ logit, unsigned long long* __restrict__ key, int words) {
   __shared__ unsigned long long bests[32];
   const float* row = logit + size_t(blockIdx.y) * words;
   float most = -INFINITY;
@@ -42,7 +43,8 @@ __global__ void __launch_bounds__(1024) largest(const float* __restrict__ logit,
     }
   }
 }
-__global__ void decode(const unsigned long long* __restrict__ key, int* __restrict__ word, int rows) {
+__global__ void decode(const unsigned long long* __restrict__ key, int* __restrict__ word,
+                       int rows) {
   const int row = blockIdx.x * 64 + threadIdx.x;
   if (row < rows) word[row] = int(~unsigned(key[row]));
 }

@@ -1,4 +1,5 @@
-// Influence of all earlier events on each event; a block has consecutive events, so the last block has most of the work.
+// Influence of all earlier events on each event; a block has consecutive events, so the last
+// block has most of the work.
 // dims: n=33792
 // tensor: time float32 n in
 // tensor: influence float32 n out
@@ -6,8 +7,8 @@
 // without DIVERGENCE, other answers: the lanes of a warp stop at the same event
 // without BARRIERS: the four shares of an event are added up without a barrier for every chunk
 constexpr int CHUNK = 128;
-__global__ void __launch_bounds__(4 * CHUNK) sum_past(const float* __restrict__ time, float* __restrict__ influence, int n,
-                                                      int chunks) {
+__global__ void __launch_bounds__(4 * CHUNK)
+    sum_past(const float* __restrict__ time, float* __restrict__ influence, int n, int chunks) {
   __shared__ float share[2][4][CHUNK];
   const int lane = threadIdx.x % CHUNK, part = threadIdx.x / CHUNK;
   for (int half = 0; half < 2; ++half) {
@@ -34,7 +35,8 @@ __global__ void __launch_bounds__(4 * CHUNK) sum_past(const float* __restrict__ 
 #ifndef WITHOUT_BARRIERS
     __syncthreads();
     if (part == 0 && i < n)
-      influence[i] = share[half][0][lane] + share[half][1][lane] + share[half][2][lane] + share[half][3][lane];
+      influence[i] =
+          share[half][0][lane] + share[half][1][lane] + share[half][2][lane] + share[half][3][lane];
 #endif
   }
 #ifdef WITHOUT_BARRIERS
@@ -42,7 +44,8 @@ __global__ void __launch_bounds__(4 * CHUNK) sum_past(const float* __restrict__ 
   if (part < 2) {
     const int i = (2 * blockIdx.x + part) * CHUNK + lane;
     if (i < n)
-      influence[i] = share[part][0][lane] + share[part][1][lane] + share[part][2][lane] + share[part][3][lane];
+      influence[i] =
+          share[part][0][lane] + share[part][1][lane] + share[part][2][lane] + share[part][3][lane];
   }
 #endif
 }

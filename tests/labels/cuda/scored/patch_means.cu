@@ -1,4 +1,5 @@
-// Mean and energy of the 16x16 patches of images; the copy engine brings each row of a patch, 16 bytes, by a copy of its own.
+// Mean and energy of the 16x16 patches of images; the copy engine brings each row of a patch,
+// 16 bytes, by a copy of its own.
 // dims: images=64 down=64 across=64
 // tensor: x uint8 images,down,16,across,16 in
 // tensor: mean float32 images,down,across out
@@ -7,9 +8,12 @@
 // without BARRIERS: no block-wide barrier before the results
 // without SPECIAL_FUNCTIONS, other answers: the energy without its root
 #include <cstdint>
-__device__ __forceinline__ unsigned address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-__global__ void __launch_bounds__(256) patches(const unsigned char* __restrict__ x, float* __restrict__ mean,
-                                               float* __restrict__ energy, int down, int across) {
+__device__ __forceinline__ unsigned address(const void* p) {
+  return unsigned(__cvta_generic_to_shared(p));
+}
+__global__ void __launch_bounds__(256)
+    patches(const unsigned char* __restrict__ x, float* __restrict__ mean,
+            float* __restrict__ energy, int down, int across) {
   __shared__ __align__(128) unsigned char tile[64][16][16];
 #ifndef WITHOUT_SMALL_COPIES
   __shared__ __align__(8) unsigned long long arrived;
@@ -30,7 +34,8 @@ __global__ void __launch_bounds__(256) patches(const unsigned char* __restrict__
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&arrived)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&arrived)), "r"(count * 256)
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&arrived)),
+                 "r"(count * 256)
                  : "memory");
   }
   __syncthreads();
@@ -38,15 +43,16 @@ __global__ void __launch_bounds__(256) patches(const unsigned char* __restrict__
     const int patch = i % 64, r = i / 64;
     if (patch < count)
       asm volatile(
-          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(
-              address(tile[patch][r])),
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, "
+          "[%2];" ::"r"(address(tile[patch][r])),
           "l"(strip + size_t(r) * width + (first + patch) * 16), "r"(address(&arrived))
           : "memory");
   }
   unsigned done = 0;
   while (!done)
     asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
+        "p; }"
         : "=r"(done)
         : "r"(address(&arrived))
         : "memory");
@@ -82,6 +88,7 @@ __global__ void __launch_bounds__(256) patches(const unsigned char* __restrict__
     }
   }
 }
-extern "C" void solve(const unsigned char* x, float* mean, float* energy, int images, int down, int across) {
+extern "C" void solve(const unsigned char* x, float* mean, float* energy, int images, int down,
+                      int across) {
   patches<<<dim3((across + 63) / 64, down, images), 256>>>(x, mean, energy, down, across);
 }

@@ -1,4 +1,5 @@
-// A 1x1 convolution in int8 on tensor cores: each warp owns one small tile and fetches its operands from global memory.
+// A 1x1 convolution in int8 on tensor cores: each warp owns one small tile and fetches its
+// operands from global memory.
 // dims: pixels=4096 outputs=2048 inputs=1024
 // tensor: x int8 pixels,inputs in
 // tensor: weight int8 outputs,inputs in
@@ -13,7 +14,8 @@ constexpr int DOWN = 4, ACROSS = 4;
 constexpr int DOWN = 1, ACROSS = 1;
 #endif
 template <bool WHOLE>
-__device__ __forceinline__ int four(const signed char* __restrict__ p, int row, int rows, int i, int length) {
+__device__ __forceinline__ int four(const signed char* __restrict__ p, int row, int rows, int i,
+                                    int length) {
   if (WHOLE) return *reinterpret_cast<const int*>(p + size_t(row) * length + i);
   unsigned packed = 0;
   for (int k = 0; k < 4; ++k)
@@ -22,13 +24,15 @@ __device__ __forceinline__ int four(const signed char* __restrict__ p, int row, 
   return int(packed);
 }
 template <bool WHOLE>
-__global__ void __launch_bounds__(128) product(const signed char* __restrict__ x, const signed char* __restrict__ weight,
-                                               int* __restrict__ y, int pixels, int outputs, int inputs) {
+__global__ void __launch_bounds__(128)
+    product(const signed char* __restrict__ x, const signed char* __restrict__ weight,
+            int* __restrict__ y, int pixels, int outputs, int inputs) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #ifdef WITHOUT_INTEGER_DIVISION
   const int tile_row = blockIdx.y, tile_col = blockIdx.x * 4 + threadIdx.x / 32;
 #else
-  const int across = (outputs + 8 * ACROSS - 1) / (8 * ACROSS), tile = blockIdx.x * 4 + threadIdx.x / 32;
+  const int across = (outputs + 8 * ACROSS - 1) / (8 * ACROSS),
+            tile = blockIdx.x * 4 + threadIdx.x / 32;
   const int tile_row = tile / across, tile_col = tile % across;
 #endif
   const int row = tile_row * 16 * DOWN, col = tile_col * 8 * ACROSS;
@@ -41,17 +45,20 @@ __global__ void __launch_bounds__(128) product(const signed char* __restrict__ x
     for (int i = 0; i < DOWN; ++i)
 #pragma unroll
       for (int r = 0; r < 4; ++r)
-        a[i][r] = four<WHOLE>(x, row + 16 * i + g + r % 2 * 8, pixels, k + 4 * t + r / 2 * 16, inputs);
+        a[i][r] =
+            four<WHOLE>(x, row + 16 * i + g + r % 2 * 8, pixels, k + 4 * t + r / 2 * 16, inputs);
 #pragma unroll
     for (int j = 0; j < ACROSS; ++j)
 #pragma unroll
-      for (int r = 0; r < 2; ++r) b[j][r] = four<WHOLE>(weight, col + 8 * j + g, outputs, k + 4 * t + 16 * r, inputs);
+      for (int r = 0; r < 2; ++r)
+        b[j][r] = four<WHOLE>(weight, col + 8 * j + g, outputs, k + 4 * t + 16 * r, inputs);
 #pragma unroll
     for (int i = 0; i < DOWN; ++i)
 #pragma unroll
       for (int j = 0; j < ACROSS; ++j)
         asm volatile(
-            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+            "{%8,%9}, {%0,%1,%2,%3};"
             : "+r"(sum[i][j][0]), "+r"(sum[i][j][1]), "+r"(sum[i][j][2]), "+r"(sum[i][j][3])
             : "r"(a[i][0]), "r"(a[i][1]), "r"(a[i][2]), "r"(a[i][3]), "r"(b[j][0]), "r"(b[j][1]));
   }
@@ -72,8 +79,10 @@ __global__ void __launch_bounds__(128) product(const signed char* __restrict__ x
 #endif
     }
 }
-extern "C" void solve(const signed char* x, const signed char* weight, int* y, int pixels, int outputs, int inputs) {
-  const int down = (pixels + 16 * DOWN - 1) / (16 * DOWN), across = (outputs + 8 * ACROSS - 1) / (8 * ACROSS);
+extern "C" void solve(const signed char* x, const signed char* weight, int* y, int pixels,
+                      int outputs, int inputs) {
+  const int down = (pixels + 16 * DOWN - 1) / (16 * DOWN),
+            across = (outputs + 8 * ACROSS - 1) / (8 * ACROSS);
 #ifdef WITHOUT_INTEGER_DIVISION
   const dim3 grid((across + 3) / 4, down);
 #else

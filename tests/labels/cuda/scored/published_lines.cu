@@ -1,11 +1,13 @@
-// Warps hand lines of 32 numbers to readers that poll flags: before each flag a fence waits until the line has arrived.
+// Warps hand lines of 32 numbers to readers that poll flags: before each flag a fence waits
+// until the line has arrived.
 // dims: lines=262144
 // tensor: x float32 lines,32 in
 // tensor: y float32 lines,32 out
 // tensor: ready int32 lines out
 // without FENCES: flags follow the lines without a fence, which the end of the kernel replaces
 // without DIVERGENCE: all lanes write the flag
-__global__ void __launch_bounds__(256) publish(const float* __restrict__ x, float* y, int* ready, int lines) {
+__global__ void __launch_bounds__(256)
+    publish(const float* __restrict__ x, float* y, int* ready, int lines) {
   const int lane = threadIdx.x % 32, warps = gridDim.x * 8;
   for (int first = blockIdx.x * 8 + threadIdx.x / 32; first < lines; first += 4 * warps) {
     float v[4];

@@ -1,4 +1,5 @@
-// Quantizes fp16 activations to int8 with a scale per column, one element and so two bytes per thread.
+// Quantizes fp16 activations to int8 with a scale per column, one element and so two bytes per
+// thread.
 // dims: rows=16384 cols=4096
 // tensor: x float16 rows,cols in
 // tensor: scale float32 cols in
@@ -10,8 +11,8 @@ __device__ __forceinline__ signed char quantized(__half v, float scale) {
   const float t = __fdividef(__half2float(v), fabsf(scale) + 0.01f);
   return (signed char)__float2int_rn(fminf(127.0f, fmaxf(-127.0f, 16.0f * t)));
 }
-__global__ void quantize(const __half* __restrict__ x, const float* __restrict__ scale, signed char* __restrict__ q,
-                         int cols) {
+__global__ void quantize(const __half* __restrict__ x, const float* __restrict__ scale,
+                         signed char* __restrict__ q, int cols) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   const size_t i = size_t(blockIdx.y) * cols + col;
 #ifdef WITHOUT_BYTES
@@ -21,8 +22,8 @@ __global__ void quantize(const __half* __restrict__ x, const float* __restrict__
 #endif
   if (col < cols) q[to] = quantized(x[i], scale[col]);
 }
-__global__ void quantize_eight(const uint4* __restrict__ x, const float4* __restrict__ scale, uint2* __restrict__ q,
-                               int eighths) {
+__global__ void quantize_eight(const uint4* __restrict__ x, const float4* __restrict__ scale,
+                               uint2* __restrict__ q, int eighths) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (col >= eighths) return;
   const size_t i = size_t(blockIdx.y) * eighths + col;
@@ -40,8 +41,8 @@ __global__ void quantize_eight(const uint4* __restrict__ x, const float4* __rest
 extern "C" void solve(const __half* x, const float* scale, signed char* q, int rows, int cols) {
 #ifdef WITHOUT_NARROW_ACCESS
   if (cols % 8 == 0) {
-    quantize_eight<<<dim3((cols / 8 + 127) / 128, rows), 128>>>((const uint4*)x, (const float4*)scale, (uint2*)q,
-                                                                cols / 8);
+    quantize_eight<<<dim3((cols / 8 + 127) / 128, rows), 128>>>(
+        (const uint4*)x, (const float4*)scale, (uint2*)q, cols / 8);
     return;
   }
 #endif
