@@ -150,7 +150,8 @@ Result<bool> DeviceTrials::make_terms(const CallContext& call) {
   const auto known = facts_.find(now_.dims);
   if (known == facts_.end()) return false;
   auto& sums = known->second.linear;
-  if (!sums && !parts_of_sums(contract_, now_.plan.layout)) sums = false;
+  // What the task makes could not be made once more for the trial that is judged.
+  if (!sums && (makes_inputs() || !parts_of_sums(contract_, now_.plan.layout))) sums = false;
   if (!sums) {
     const Now before = now_;
     auto found = linear(before.dims, call);
