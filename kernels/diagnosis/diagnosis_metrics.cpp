@@ -191,6 +191,10 @@ std::string shown(std::string_view name, double value) {
   return fmt::format("{} = {:.4g}", name, value);
 }
 
+std::string stall_text(std::string_view reason, double value) {
+  return shown(fmt::format("stall {} (warps per issue)", reason), value);
+}
+
 void Findings::add(std::string_view page, std::string title, std::vector<std::string> evidence,
                    double headroom, double strength) {
   DiagnosisFinding finding;

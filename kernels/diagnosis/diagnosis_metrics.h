@@ -58,6 +58,9 @@ class Metrics {
 /// "name = 1.234".
 [[nodiscard]] std::string shown(std::string_view name, double value);
 
+/// `shown` for the warps that wait for `reason` per issued instruction.
+[[nodiscard]] std::string stall_text(std::string_view reason, double value);
+
 /// Collects findings of one kernel.
 class Findings {
  public:

@@ -13,6 +13,9 @@ namespace ratchet {
 /// is missing reports nothing. Pure.
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 
+/// Those of them that concern pipes, lanes, and the caches of code and constants; the last ones.
+void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
+
 /// The patterns of a kernel on the host. Without samples or processor time, only those of the roofs
 /// and of hardware counters.
 void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);

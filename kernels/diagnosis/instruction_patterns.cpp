@@ -1,0 +1,132 @@
+// The patterns of what a GPU kernel executes: pipes, lanes, and the caches of code and constants.
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/diagnosis/diagnosis_patterns.h"
+
+namespace ratchet {
+namespace {
+
+bool has_fp64(const DiagnosisInput& input) {
+  return std::ranges::find(input.dtypes, DType::f64) != input.dtypes.end();
+}
+
+/// The FMA pipe also multiplies integers, which tensor cores do not do for hashes and indices.
+bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
+  const auto fused = metrics["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"];
+  const auto all = metrics[metric::kInstructions];
+  constexpr double kLanes = 32;
+  if (fused && all && *all > 0) return *fused > 0.2 * kLanes * *all;
+  constexpr std::array kFloats{DType::f32, DType::f16, DType::bf16, DType::f8_e4m3, DType::f8_e5m2};
+  return input.dtypes.empty() || std::ranges::any_of(input.dtypes, [&](DType type) {
+           return std::ranges::find(kFloats, type) != kFloats.end();
+         });
+}
+
+/// A matrix product gets its operands from memory; a chain of operations on registers is none.
+bool loads_operands(const Metrics& metrics) {
+  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto all = metrics[metric::kInstructions];
+  return !shared || !loads || !all || *shared + *loads > 0.02 * *all;
+}
+
+/// Whether a tensor has a type that tensor cores multiply at a multiple of the rate of FMA.
+bool has_half(const DiagnosisInput& input) {
+  return std::ranges::any_of(input.dtypes, [](DType type) {
+    return type == DType::f16 || type == DType::bf16 || type == DType::f8_e4m3 ||
+           type == DType::f8_e5m2;
+  });
+}
+
+void arithmetic_rule(const Metrics& metrics, Findings& findings) {
+  const auto busy = metrics[metric::kSm];
+  const auto issue = metrics[metric::kIssue];
+  const double memory = metrics[metric::kMemory].value_or(100);
+  if (!busy || !issue || *busy < kBusy || *issue < 50 || memory > *busy - 10) return;
+  if (metrics[metric::kTensor].value_or(0) > 50 || findings.has("special-function-bound") ||
+      findings.has("accidental-fp64") || findings.has("warp-divergence"))
+    return;
+  findings.add(
+      "arithmetic-bound", "Arithmetic fills the issue slots",
+      {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
+      *busy / 100 / 2, *busy / kBusy);
+}
+
+void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
+  const auto tensor = metrics[metric::kTensor];
+  const double much = has_half(input) ? 30 : 50;
+  // Operands of scalar products that are read one by one fill the queue before the FMA pipe.
+  const bool queued = has_half(input) && metrics.stall_share("mio_throttle") > 0.3;
+  if (fma && tensor && *fma > (queued ? 10 : much) && *tensor < 1 &&
+      multiplies_floats(metrics, input) && loads_operands(metrics))
+    findings.add(
+        "fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
+        {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
+        // Tensor cores can only help if the work is a matrix product.
+        (queued ? 1 - metrics.free_share() : *fma / 100) / 2 * metrics.active_share().value_or(1),
+        queued ? 1.2 : *fma / much);
+  if (tensor && *tensor > 10 && *tensor < kBusy)
+    findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
+                 {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
+                 kBusy / *tensor);
+  const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
+  const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+  const bool accidental = fp64 && *fp64 > 1 && !has_fp64(input);
+  if (accidental)
+    findings.add("accidental-fp64", "[L] Double precision in a kernel without fp64 tensors",
+                 {shown("fp64 pipe, %", *fp64)},
+                 // Conversions to double and back run on the unit for special functions.
+                 std::max(*fp64, special.value_or(0)) / 100, *fp64);
+  if (special && *special > 70 && !accidental)
+    findings.add("special-function-bound", "The special-function unit is busy",
+                 {shown("XU pipe, %", *special)}, *special / 100 / 2, *special / 70);
+  const auto threads = metrics["smsp__thread_inst_executed_per_inst_executed.ratio"];
+  if (threads && *threads > 0 && *threads < 24)
+    findings.add("warp-divergence", "[N] Few active threads per warp instruction",
+                 {shown("threads per instruction, of 32", *threads)},
+                 // Idle lanes cost what the instructions cost.
+                 (1 - *threads / 32) * metrics[metric::kIssue].value_or(100) / 100, 24 / *threads);
+  arithmetic_rule(metrics, findings);
+}
+
+void fetch_rules(const Metrics& metrics, Findings& findings) {
+  const auto fetch = metrics.stall("no_instruction");
+  // Short kernels start with empty caches: a small share is not a pattern.
+  if (fetch && *fetch > 0.5 && metrics.stall_share("no_instruction") > 0.1)
+    findings.add("instruction-cache-miss", "Warps wait for instructions",
+                 {stall_text("no_instruction", *fetch)},
+                 metrics.stall_share("no_instruction") * metrics.free_share(), *fetch / 0.5);
+  if (reads_constants_in_turns(metrics))
+    findings.add("constant-cache-miss", "Lanes read different places of constant memory, in turns",
+                 {stall_text("mio_throttle", metrics.stall("mio_throttle").value_or(0)),
+                  shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
+                 metrics.stall_share("mio_throttle"), 2);
+  const auto constants = metrics.stall("imc_miss");
+  if (constants && *constants > 1 && !findings.has("constant-cache-miss") &&
+      metrics.stall_share("imc_miss") > 0.1)
+    findings.add("constant-cache-miss", "Warps wait for constants",
+                 {stall_text("imc_miss", *constants)},
+                 metrics.stall_share("imc_miss") * metrics.free_share(), *constants);
+}
+
+}  // namespace
+
+bool reads_constants_in_turns(const Metrics& metrics) {
+  const auto all = metrics[metric::kInstructions];
+  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+  const bool throttled = metrics.stall_share("mio_throttle") > 0.5 &&
+                         metrics[metric::kIssue].value_or(100) < 20 &&
+                         metrics[metric::kSm].value_or(0) >= kNearLimit;
+  return throttled && all && shared && special && *shared < 0.05 * *all && *special < 50;
+}
+
+void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
+  pipe_rules(metrics, input, findings);
+  fetch_rules(metrics, findings);
+}
+
+}  // namespace ratchet
