@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -91,6 +92,19 @@ Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class 
   return {Bound::latency, found.evidence, Confidence::medium};
 }
 
+/// No pipe is as busy as that of loads and stores, and L1 is what they fill.
+bool issues_mostly_accesses(const Metrics& metrics) {
+  const double accesses =
+      metrics["sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"].value_or(0);
+  constexpr std::array kOthers{"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+                               "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+                               "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+                               metric::kTensor};
+  return metrics[metric::kL1].value_or(0) >= kBusy &&
+         std::ranges::all_of(
+             kOthers, [&](const char* name) { return metrics[name].value_or(0) < accesses; });
+}
+
 Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, double compute,
                         double memory) {
   Class found;
@@ -103,6 +117,8 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
   if (reads_constants_in_turns(metrics))
     return {Bound::latency, both(found.evidence, "lanes read constants in turns"),
             Confidence::high};
+  if (waits_for_copies(metrics) && memory < kBusy)
+    return {Bound::latency, both(found.evidence, "warps wait for bulk copies"), Confidence::medium};
   if (metrics.small_grid(input.device.multiprocessors) && compute < kBusy && memory < kBusy)
     return bound_by_shape(input, metrics, found);
   // SMs without a block do not show what limits those that have one.
@@ -115,6 +131,8 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
   }
   if (compute < kBusy && memory < kBusy) return bound_by_shape(input, metrics, found);
   found.bound = leader(compute, memory);
+  // Loads and stores that fill L1 also count as work of the multiprocessor.
+  if (found.bound == Bound::mixed && issues_mostly_accesses(metrics)) found.bound = Bound::memory;
   return found;
 }
 
@@ -283,7 +301,12 @@ Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {
   diagnosis.confidence = found.confidence;
   diagnosis.bound_evidence = std::move(found.evidence);
   // What feeds scalar products is busy only because of them.
-  if (found.bound == Bound::mixed && parts.size() == 1 && !diagnosis.findings.empty() &&
+  const Metrics longest_metrics(parts.front().kernel->metrics);
+  const bool fed =
+      found.bound == Bound::mixed ||
+      (found.bound == Bound::memory && longest_metrics[metric::kDram].value_or(100) < kBusy &&
+       longest_metrics[metric::kL2].value_or(100) < kBusy);
+  if (fed && parts.size() == 1 && !diagnosis.findings.empty() &&
       diagnosis.findings.front().id == "pattern-fma-without-tensor")
     diagnosis.bound = Bound::compute;
   const auto& longest = *parts.front().kernel;

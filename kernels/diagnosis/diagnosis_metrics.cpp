@@ -163,8 +163,11 @@ double Metrics::duration_ns() const {
 
 double Metrics::free_share() const {
   double busiest = 0;
-  for (const auto* name : {metric::kSm, metric::kMemory, metric::kDram, metric::kTensor})
+  for (const auto* name : {metric::kMemory, metric::kDram, metric::kTensor})
     busiest = std::max(busiest, (*this)[name].value_or(0));
+  // Multiprocessors without work do not show how busy the others are.
+  const double active = active_share().value_or(1);
+  if (active > 0) busiest = std::max(busiest, (*this)[metric::kSm].value_or(0) / active);
   return std::clamp(1 - busiest / 100, 0.0, 1.0);
 }
 

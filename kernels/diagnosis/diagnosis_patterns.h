@@ -28,9 +28,18 @@ struct HostClass {
 [[nodiscard]] HostClass host_class(const Metrics& metrics,
                                    std::span<const DiagnosisFinding> findings);
 
-/// Instructions wait for the one before them, and every SM has a block: more parallel work within a
-/// thread is missing, not a larger grid.
+/// Instructions wait for the one before them, and every SM has a block or every warp a scheduler:
+/// more parallel work within a thread is missing, not a larger grid.
 [[nodiscard]] bool is_chain(const Metrics& metrics, int multiprocessors);
+
+/// Warps that wait for short operations wait for special functions: little is in shared memory.
+[[nodiscard]] bool special_functions_only(const Metrics& metrics);
+
+/// Such a chain where each warp has a scheduler for itself: idle multiprocessors would not help it.
+[[nodiscard]] bool is_lone_chain(const Metrics& metrics);
+
+/// Bulk copies are small, or fill their engine, and nothing else is busy but asking for their end.
+[[nodiscard]] bool waits_for_copies(const Metrics& metrics);
 
 /// Every SM has a block, and one reason keeps its warps waiting: a larger grid is not the first
 /// thing that is missing.

@@ -8,6 +8,12 @@
 namespace ratchet {
 namespace {
 
+/// Share of the waiting for results of the instructions before.
+double chain_share(const Metrics& metrics) {
+  return metrics.stall_share("wait") +
+         (special_functions_only(metrics) ? metrics.stall_share("short_scoreboard") : 0);
+}
+
 bool has_fp64(const DiagnosisInput& input) {
   return std::ranges::find(input.dtypes, DType::f64) != input.dtypes.end();
 }
@@ -46,12 +52,40 @@ void arithmetic_rule(const Metrics& metrics, Findings& findings) {
   const double memory = metrics[metric::kMemory].value_or(100);
   if (!busy || !issue || *busy < kBusy || *issue < 50 || memory > *busy - 10) return;
   if (metrics[metric::kTensor].value_or(0) > 50 || findings.has("special-function-bound") ||
-      findings.has("accidental-fp64") || findings.has("warp-divergence"))
+      findings.has("accidental-fp64") || findings.has("warp-divergence") ||
+      findings.has("tma-bound"))
     return;
+  // Warps that wait for each other or for shared memory are not short of issue slots.
+  // Where few wait at all, as issue slots are full, shares say nothing.
+  const bool many =
+      metrics.stall("barrier").value_or(0) + metrics.stall("short_scoreboard").value_or(0) > 2;
+  const double elsewhere =
+      many ? metrics.stall_share("barrier") + metrics.stall_share("short_scoreboard") : 0;
   findings.add(
       "arithmetic-bound", "Arithmetic fills the issue slots",
       {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
-      *busy / 100 / 2, *busy / kBusy);
+      *busy / 100 / 2 * (1 - elsewhere), *busy / kBusy);
+}
+
+void tensor_rule(const Metrics& metrics, Findings& findings) {
+  const auto tensor = metrics[metric::kTensor];
+  const double l1 = metrics[metric::kL1].value_or(0);
+  // A busy way of the operands is not free, but used by too few products for each operand.
+  const bool crowded = l1 >= kBusy;
+  if (!tensor || *tensor <= (crowded ? 1 : 10) || *tensor >= kBusy) return;
+  std::vector<std::string> evidence{shown("tensor pipe, %", *tensor)};
+  double gain = metrics.free_share();
+  if (crowded) {
+    evidence.push_back(shown(metric::kL1, l1));
+    const bool explained = findings.has("bank-conflicts") || findings.has("atomics-contention");
+    double waits = 0;
+    for (const auto* reason :
+         {"long_scoreboard", "lg_throttle", "short_scoreboard", "mio_throttle"})
+      waits += metrics.stall_share(reason);
+    gain = std::max(gain, waits * (explained ? 0.5 : 1));
+  }
+  findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands", std::move(evidence),
+               (1 - *tensor / 100) * gain, kBusy / *tensor);
 }
 
 void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
@@ -68,10 +102,7 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
         // Tensor cores can only help if the work is a matrix product.
         (queued ? 1 - metrics.free_share() : *fma / 100) / 2 * metrics.active_share().value_or(1),
         queued ? 1.2 : *fma / much);
-  if (tensor && *tensor > 10 && *tensor < kBusy)
-    findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
-                 {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
-                 kBusy / *tensor);
+  tensor_rule(metrics, findings);
   const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
   const bool accidental = fp64 && *fp64 > 1 && !has_fp64(input);
@@ -112,7 +143,37 @@ void fetch_rules(const Metrics& metrics, Findings& findings) {
                  metrics.stall_share("imc_miss") * metrics.free_share(), *constants);
 }
 
+void chain_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  if (!is_chain(metrics, input.device.multiprocessors) ||
+      metrics[metric::kIssue].value_or(100) >= kBusy)
+    return;
+  const double share = chain_share(metrics);
+  findings.add("dependency-chain", "Each instruction waits for the one before it",
+               {stall_text("wait", metrics.stall("wait").value_or(0)),
+                stall_text("short_scoreboard", metrics.stall("short_scoreboard").value_or(0)),
+                shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
+               share * metrics.free_share(), share / 0.6 * 1.2);
+}
+
 }  // namespace
+
+bool special_functions_only(const Metrics& metrics) {
+  const auto shared = metrics[kWavefronts];
+  const auto all = metrics[metric::kInstructions];
+  const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+  return shared && all && *shared < 0.005 * *all && special.value_or(0) > 1;
+}
+
+bool is_lone_chain(const Metrics& metrics) {
+  constexpr double kSchedulers = 4.2;  // four in a multiprocessor
+  const auto warps = metrics["sm__warps_active.avg.per_cycle_active"];
+  return warps && *warps > 0 && *warps <= kSchedulers && chain_share(metrics) > 0.6;
+}
+
+bool is_chain(const Metrics& metrics, int multiprocessors) {
+  const auto grid = metrics[metric::kGrid];
+  return grid && (*grid >= multiprocessors || is_lone_chain(metrics)) && chain_share(metrics) > 0.6;
+}
 
 bool reads_constants_in_turns(const Metrics& metrics) {
   const auto all = metrics[metric::kInstructions];
@@ -125,6 +186,7 @@ bool reads_constants_in_turns(const Metrics& metrics) {
 }
 
 void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
+  chain_rule(metrics, input, findings);
   pipe_rules(metrics, input, findings);
   fetch_rules(metrics, findings);
 }
