@@ -1,5 +1,7 @@
 #include "kernels/diagnosis/diagnosis_patterns.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

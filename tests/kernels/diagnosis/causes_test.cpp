@@ -1,6 +1,9 @@
 // Causes that show in the same stalls or the same unit, and what tells them apart.
 
 #include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "kernels/diagnosis/diagnosis.h"
 
