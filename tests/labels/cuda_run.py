@@ -91,7 +91,7 @@ class Suite:
         if self.given.labels:
             return
         if self.given.after:
-            self.profiles = found["profiles"]
+            self.profiles = found.get("profiles", {})
         new = [kernel for kernel in self.kernels if kernel.name not in self.labels]
         libraries, self.failures = build_all(new, self.root, self.given.build_only or "native")
         self.say(f"{len(libraries)} versions of {len(new)} kernels built, {self.failures} not")
