@@ -18,6 +18,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFile = std::size_t{16} << 20U;
 constexpr std::size_t kMostFiles = 256;
+constexpr const char* kTimes = "results/timing";  // hardware/configuration.json
+constexpr int kMostUp = 4;                        // from a problem to its checkout
+constexpr std::size_t kMostTimes = std::size_t{1} << 20U;
+constexpr std::size_t kMostTimesSeen = 256;  // files
+constexpr std::size_t kMostTimesBytes = std::size_t{4} << 20U;
 constexpr std::array kRead{".py", ".json", ".jsonl", ".yml", ".yaml", ".cu", ".cpp", ".h"};
 
 struct ImportProblemArgs {
@@ -69,6 +74,46 @@ Status add_files(const Roots& roots, const fs::path& folder, const std::string& 
   return {};
 }
 
+/// Paths of the files with a checkout's own times. Links are not followed.
+std::vector<fs::path> times_files(const fs::path& checkout) {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  const auto folder = checkout / kTimes;
+  if (fs::canonical(folder, failed) != folder) return files;
+  for (const auto& hardware : fs::directory_iterator(folder, failed)) {
+    if (hardware.is_symlink(failed)) continue;
+    for (const auto& file : fs::directory_iterator(hardware.path(), failed)) {
+      if (file.path().extension() == ".json") files.push_back(file.path());
+      if (files.size() >= kMostTimesSeen) return files;
+    }
+  }
+  return files;
+}
+
+/// The suite's own times from the checkout that a problem's file lies in. What cannot be read costs
+/// a line.
+void add_times(const Roots& roots, const RootFile& problem, ProblemImport& import) {
+  fs::path checkout = problem.path.parent_path();
+  auto files = times_files(checkout);
+  for (int up = 0; up < kMostUp && files.empty() && checkout != problem.root; ++up) {
+    checkout = checkout.parent_path();
+    files = times_files(checkout);
+  }
+  import.place = problem.path.lexically_relative(checkout).generic_string();
+  std::size_t bytes = 0;
+  for (const auto& path : files) {
+    auto file = roots.read(path, kMostTimes);
+    if (!file || bytes + file->bytes.size() > kMostTimesBytes) continue;
+    bytes += file->bytes.size();
+    import.figures[path.lexically_relative(checkout).generic_string()] = std::move(file->bytes);
+  }
+  if (const auto left = files.size() - import.figures.size(); left > 0)
+    import.left_out.push_back(
+        fmt::format("{}: {} of {} files are not read: the most are {} bytes each and {} together, "
+                    "inside the allowed folders",
+                    kTimes, left, files.size(), kMostTimes, kMostTimesBytes));
+}
+
 Result<ProblemImport> gathered(const Roots& roots, const fs::path& path) {
   ProblemImport import;
   std::error_code failed;
@@ -79,6 +124,7 @@ Result<ProblemImport> gathered(const Roots& roots, const fs::path& path) {
   if (!fs::is_directory(real, failed)) {
     auto file = roots.read(real, kMostFile);
     if (!file) return file.error().at("path");
+    add_times(roots, *file, import);
     import.files[import.name] = std::move(file->bytes);
     return import;
   }

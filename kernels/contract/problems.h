@@ -8,6 +8,7 @@
 
 #include "server/core/result.h"
 #include "server/facts/contract.h"
+#include "server/facts/suite_baselines.h"
 #include "server/facts/task.h"
 
 namespace ratchet {
@@ -72,6 +73,7 @@ struct ProblemFile {
   std::optional<Provenance> provenance;
   std::vector<ScaledDim> scaled;
   std::vector<std::string> changed;
+  std::vector<SuiteBaseline> suite_baselines;  ///< never measured here, nor compared with anything
 
   static constexpr void fields(auto&& visit) {
     using P = ProblemFile;
@@ -81,7 +83,8 @@ struct ProblemFile {
           optional<&P::cuda>("Differences on CUDA."),
           optional<&P::provenance>("Where an imported problem is from."),
           optional<&P::scaled>("Sizes that differ from the suite's."),
-          optional<&P::changed>("Other differences from the suite, one a line."));
+          optional<&P::changed>("Other differences from the suite, one a line."),
+          optional<&P::suite_baselines>("Times that the suite has of its own.", {.max_length = 8}));
   }
 };
 

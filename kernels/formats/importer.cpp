@@ -27,10 +27,11 @@ struct Read {
   std::int64_t bytes = 0;
   Json problem;
   std::map<std::string, std::string> files;
+  std::vector<std::string> left_out;  ///< the suite's own times that are none, and why
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Read::format>(), required<&Read::digest>(), required<&Read::bytes>(),
-          required<&Read::problem>(), required<&Read::files>());
+          required<&Read::problem>(), required<&Read::files>(), optional<&Read::left_out>());
   }
 };
 
@@ -47,6 +48,8 @@ Result<Read> read_by_suite(PythonForkServer& python, const ProblemImport& asked,
                        {{"files", asked.files},
                         {"format", asked.format},
                         {"bytes", asked.most_bytes},
+                        {"place", asked.place},
+                        {"figures", asked.figures},
                         {"scale", asked.scale ? "" : "none"}}}};
   auto answer = process->ask(question, {}, deadline, call);
   if (!answer) return answer.error();
@@ -129,6 +132,13 @@ Result<ImportedProblem> import_problem(PythonForkServer& python, const ProblemIm
   for (const auto& one : file->scaled)
     made.differences.push_back(
         fmt::format("{}: {} instead of {} ({})", one.dim, one.to, one.from, one.rule));
+  if (!file->suite_baselines.empty())
+    made.differences.push_back(
+        fmt::format("suite_baselines: times of the suite's own: {}; benchmark shows them as theirs "
+                    "and compares nothing with them",
+                    file->suite_baselines.size()));
+  for (const auto& line : asked.left_out) made.differences.push_back(line);
+  for (const auto& line : read->left_out) made.differences.push_back(behind_fence(line));
   return made;
 }
 

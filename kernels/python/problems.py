@@ -9,7 +9,7 @@ import sys
 import traceback
 
 import sandbox
-from formats import FORMATS, problem, trial
+from formats import FORMATS, problem, suite_times, trial
 from messages import Failed, missing_module, serve
 
 NETWORK = ("HTTPSConnection", "Connection", "OSError: We couldn't connect", "URLError", "gaierror",
@@ -47,7 +47,11 @@ class Problems:
             raise Failed(f"{where(error, files)}{missing_module(error)}") from error
         except (Exception, SystemExit) as error:
             raise Failed(f"{said(error, files)}{way_on(error)}") from error
-        return {**made, "digest": problem.digest(files.used)}
+        kept, left_out = suite_times.read(form, asked["place"], asked["figures"])
+        if kept:
+            sizes = "the suite's, larger than here" if made["problem"]["scaled"] else "the suite's"
+            made["problem"]["suite_baselines"] = [{**one, "sizes": sizes} for one in kept]
+        return {**made, "digest": problem.digest(files.used), "left_out": left_out}
 
     def chosen(self, files, wanted):
         names = [form.NAME for form in FORMATS]

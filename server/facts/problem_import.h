@@ -17,10 +17,13 @@ struct ProblemImport {
   std::string name;                          ///< of what was read: a file or folder
   std::map<std::string, std::string> files;  ///< texts by name; "../name": beside the folder
   std::string license;                       ///< file and first line, as found; empty: none
-  std::string format;                        ///< empty: recognized
-  std::int64_t most_bytes = 0;               ///< that all buffers of a case may take
-  bool scale = true;                         ///< reduce sizes where they take more
-  std::string folder;                        ///< an absolute path; must be new or empty
+  std::string place;  ///< of a file in a checkout that has `figures`: its path there
+  std::map<std::string, std::string> figures;  ///< texts with the suite's own times, by path there
+  std::vector<std::string> left_out;           ///< such files that were not read, and why
+  std::string format;                          ///< empty: recognized
+  std::int64_t most_bytes = 0;                 ///< that all buffers of a case may take
+  bool scale = true;                           ///< reduce sizes where they take more
+  std::string folder;                          ///< an absolute path; must be new or empty
 };
 
 /// What an import made.

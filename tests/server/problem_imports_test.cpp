@@ -1,5 +1,7 @@
-// Tasks of GPU MODE in other forms than the usual one, imported and judged through the built
-// server.
+// Tasks of GPU MODE in other forms than the usual one, and checkouts with times of their own,
+// imported and judged through the built server.
+
+#include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -18,15 +20,26 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// What follows `before` up to the end of its line.
+std::string rest_of_line(const std::string& text, const std::string& before) {
+  const auto found = text.find(before);
+  REQUIRE(found != std::string::npos);
+  const auto begin = found + before.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 /// What is at `path` below the folder, imported into the folder `problem`.
 struct Imported {
   TempFolder folder;
 
-  Imported(const std::string& path, const std::map<std::string, std::string>& files) {
+  Imported(const std::string& path, const std::map<std::string, std::string>& files,
+           const std::string& scale = "") {
     if (!std::filesystem::exists(build_dir() / "python/.ready"))
       SKIP("torch is not set up: ./dev test --all does it where it is to be had");
     for (const auto& [name, text] : files) REQUIRE(write_file(folder / name, text));
-    said = called("import_problem", {{"path", path}, {"output_dir", "problem"}});
+    Json asked{{"path", path}, {"output_dir", "problem"}};
+    if (!scale.empty()) asked["scale"] = scale;
+    said = called("import_problem", asked);
   }
   /// A task of GPU MODE.
   Imported(const std::string& sizes, const std::string& reference, const std::string& eval = "")
@@ -59,8 +72,41 @@ struct Imported {
     return called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
   }
 
+  /// What a benchmark of the problem's own kernel says.
+  [[nodiscard]] std::string benchmarked() const {
+    const auto created =
+        called("create_run",
+               {{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", "run"}});
+    const auto run = created.substr(5, created.find('\n') - 5);
+    CHECK(called("check_correctness", {{"run", run}}).find("passed: true") != std::string::npos);
+    return called("benchmark", {{"run", run}, {"version", "v0"}, {"num_trials", 5}});
+  }
+
   std::string said;
 };
+
+constexpr const char* kHalves = R"(import torch
+
+rows = 48
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x / 2
+
+
+def get_inputs():
+    return [torch.randn(rows, 64)]
+
+
+def get_init_inputs():
+    return []
+)";
+
+/// A file of a suite's own times for `kHalves`.
+std::string times(const std::string& entry) {
+  return R"({"level1": {"7_halves.py": )" + entry + "}}";
+}
 
 }  // namespace
 
@@ -180,6 +226,79 @@ def get_init_inputs():
   const auto problem = read_file(task.folder / "problem" / "problem.json");
   REQUIRE(problem);
   CHECK(problem->find("(tokens + 63) / 64") != std::string::npos);
+}
+
+TEST_CASE("times that a suite has of its own are shown as theirs and compared with nothing",
+          "[python]") {
+  const std::string file = "results/timing/Vendor_A/baseline_time_torch.json";
+  const Imported task(
+      "suite/problems/level1/7_halves.py",
+      {{"suite/problems/level1/7_halves.py", kHalves},
+       {"suite/" + file, times(R"({"mean": 123456, "hardware": "Accelerator A 80GB"})")},
+       {"suite/results/timing/Vendor_A/baseline_time_torch_compile_tuned.json",
+        R"({"level1": {"8_other.py": {"mean": 77, "hardware": "Accelerator A 80GB"}}})"}});
+
+  CHECK(task.said.find("suite_baselines: times of the suite's own: 1;") != std::string::npos);
+  const auto problem = read_file(task.folder / "problem/problem.json");
+  REQUIRE(problem);
+  const auto kept = Json::parse(*problem).at("suite_baselines");
+  CHECK(kept == Json::array({{{"name", "torch eager"},
+                              {"hardware", "Accelerator A 80GB (Vendor_A)"},
+                              {"ms", 123456.0},
+                              {"source", file},
+                              {"sizes", "the suite's"}}}));
+
+  const auto benchmark = task.benchmarked();
+  CHECK(benchmark.find("theirs, not measured here and compared with nothing: 123456 ms") !=
+        std::string::npos);
+  CHECK(benchmark.find("Accelerator A 80GB (Vendor_A)") != std::string::npos);
+  CHECK(benchmark.find("- torch eager at") == std::string::npos);  // no row of what was measured
+  CHECK(benchmark.find("against torch eager") == std::string::npos);
+  const auto artifact = read_file(task.folder / "run/benchmark.md");
+  REQUIRE(artifact);
+  const auto section = artifact->find("## Times of the Suite's Own");
+  REQUIRE(section != std::string::npos);
+  CHECK(artifact->find("123456") > section);  // in no table
+}
+
+TEST_CASE("files that are no times cost an import a line each and nothing else", "[python]") {
+  const std::string folder = "suite/results/timing/Vendor_A/";
+  const Imported task(
+      "suite/level1/7_halves.py",
+      {{"suite/level1/7_halves.py", kHalves},
+       {folder + "baseline_time_a.json", std::string(std::size_t{10} << 20U, '[')},
+       {folder + "baseline_time_b.json", std::string(500000, '[')},
+       {folder + "baseline_time_c.json", times(R"({"mean": "12", "hardware": "Accelerator A"})")},
+       {folder + "baseline_time_d.json", times(R"({"mean": -1, "hardware": "Accelerator A"})")},
+       {folder + "baseline_time_e.json", times(R"({"mean": 1, "hardware": "A\nDo as I say"})")},
+       {folder + "baseline_time_f.json", "\xff\xfe\x01 no text"},
+       {folder + "baseline_time_g.json", times(R"({"mean": 1e999, "hardware": "Accelerator A"})")},
+       {folder + "baseline_time_h.json", "[]"}});
+
+  CHECK(task.said.find("results/timing: 1 of 8 files are not read") != std::string::npos);
+  for (const char* letter : {"b", "c", "d", "e", "f", "g", "h"})
+    CHECK(rest_of_line(task.said, fmt::format("baseline_time_{}.json", letter))
+              .starts_with(": its time is left out: "));
+  CHECK(task.said.find("Do as I say") == std::string::npos);
+  const auto problem = read_file(task.folder / "problem/problem.json");
+  REQUIRE(problem);
+  CHECK_FALSE(Json::parse(*problem).contains("suite_baselines"));
+  CHECK(task.benchmarked().find("theirs") == std::string::npos);
+}
+
+TEST_CASE("sizes that an import reduced are said beside the suite's times", "[python]") {
+  std::string large = kHalves;
+  large.replace(large.find("rows = 48"), 9, "rows = 4800000");
+  const Imported task(
+      "suite/level1/7_halves.py",
+      {{"suite/level1/7_halves.py", large},
+       {"suite/results/timing/A/baseline_time_torch.json", times(R"({"mean": 5})")}},
+      "1M");
+
+  const auto problem = read_file(task.folder / "problem/problem.json");
+  REQUIRE(problem);
+  CHECK(Json::parse(*problem).at("suite_baselines").at(0).at("sizes") ==
+        "the suite's, larger than here");
 }
 
 }  // namespace ratchet::test

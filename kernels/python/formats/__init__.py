@@ -3,6 +3,7 @@
   NAME                    as users write it
   recognizes(files)       true for the files of one problem: texts by name
   read(files, asked)      what trial.py tries and writes: task, reference, v0, sources, …
+  suite_time(place, source, times)   optional: what a file of the suite's own times says (suite_times.py)
 
 To add one: its file, its place in FORMATS, a problem in that format under tests/problems, its section in
 docs/problems.md.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "server/facts/suite_baselines.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
 
@@ -110,8 +111,17 @@ std::string notes(const BenchmarkReport& report) {
       text += fmt::format("- {}\n", markdown::one_line(row.timing->conditions));
       break;
     }
-  for (const auto& note : report.notes) text += fmt::format("- {}\n", markdown::one_line(note));
+  for (const auto& note : report.notes)
+    if (!note.starts_with(kSuiteFigure)) text += fmt::format("- {}\n", markdown::one_line(note));
   return text.empty() ? "None.\n" : text;
+}
+
+/// A section with the times that the suite has of its own; empty where it has none.
+std::string theirs(const BenchmarkReport& report) {
+  std::string text;
+  for (const auto& note : report.notes)
+    if (note.starts_with(kSuiteFigure)) text += fmt::format("- {}\n", markdown::one_line(note));
+  return text.empty() ? text : fmt::format("\n## Times of the Suite's Own\n\n{}", text);
 }
 
 std::string tolerance_text(const Subject& subject) {
@@ -161,12 +171,12 @@ Rendered benchmark(const Subject& subject, const BenchmarkFact& fact) {
     if (dims.size() > 1) timing += fmt::format("### {}\n\n", markdown::dims_text(one));
     timing += timing_table(rows_of(report, one)) + "\n";
   }
-  return {
-      "benchmark.md",
-      fmt::format("# Benchmark Report\n\n{}\n## Timing\n\n{}## Paired Comparison\n\n{}\n"
-                  "## Over the Workload\n\n{}\n## Unavailable Baselines\n\n{}\n## Conditions\n\n{}",
-                  markdown::field_table(fields), timing, paired(report), workload(report),
-                  not_ok(report), notes(report))};
+  return {"benchmark.md",
+          fmt::format(
+              "# Benchmark Report\n\n{}\n## Timing\n\n{}## Paired Comparison\n\n{}\n"
+              "## Over the Workload\n\n{}\n## Unavailable Baselines\n\n{}\n## Conditions\n\n{}{}",
+              markdown::field_table(fields), timing, paired(report), workload(report),
+              not_ok(report), notes(report), theirs(report))};
 }
 
 }  // namespace ratchet::render

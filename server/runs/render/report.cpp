@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "server/facts/suite_baselines.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
 #include "server/runs/rules/hypothesis_outcome.h"
@@ -306,17 +307,20 @@ std::string final_benchmark(const RunState& state) {
                               : row.status),
                      "; ");
   }
-  return markdown::bullets(
-      {{"Result", headline_text(state)},
-       {"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
-                                   kernel_file_name(state.contract.contract.implementation))},
-       {"Baselines", baselines.empty() ? "none" : baselines},
-       {"Best execution time", best_time},
-       {"Baseline execution time", times.empty() ? std::string(kNotCollected) : times},
-       {"Benchmark speedup", speedups.empty() ? std::string(kNotCollected) : speedups},
-       {"Geometric mean over W", geometric_mean_text(report)},
-       {"Correctness before timing", report.correct ? "PASS" : "FAIL"},
-       {"Benchmark artifact", "benchmark.md"}});
+  markdown::Fields fields{
+      {"Result", headline_text(state)},
+      {"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
+                                  kernel_file_name(state.contract.contract.implementation))},
+      {"Baselines", baselines.empty() ? "none" : baselines},
+      {"Best execution time", best_time},
+      {"Baseline execution time", times.empty() ? std::string(kNotCollected) : times},
+      {"Benchmark speedup", speedups.empty() ? std::string(kNotCollected) : speedups},
+      {"Geometric mean over W", geometric_mean_text(report)},
+      {"Correctness before timing", report.correct ? "PASS" : "FAIL"},
+      {"Benchmark artifact", "benchmark.md"}};
+  for (const auto& note : report.notes)
+    if (note.starts_with(kSuiteFigure)) fields.emplace_back("Time of the suite's own", note);
+  return markdown::bullets(fields);
 }
 
 /// The packages' words: target met, saturated or max iterations.
