@@ -136,7 +136,10 @@ Status Check::run(const Step& step, std::string_view seed) {
     for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
     if (!verdict.passed) ++failures;
     by_terms += verdict.by_terms;
-    if (!verdict.no_shadow.empty()) ++no_shadow, why_no_shadow = verdict.no_shadow;
+    if (!verdict.no_shadow.empty()) {
+      ++no_shadow;
+      why_no_shadow = verdict.no_shadow;
+    }
     note_wrong(step, verdict);
     note_leans(verdict);
     if (const auto& again = (*examined)->again; again && !again->same_bits) {

@@ -134,7 +134,7 @@ class DeviceArenas : public TimedArenas {
     if (auto generated = trials_.generate(plan_, content(seeds_.front(), changes), {}, call);
         !generated)
       return generated;
-    const auto taken = trials_.answer(call);
+    auto taken = trials_.answer(call);
     if (!taken && taken.error().code == ErrorCode::invalid_argument)
       return unavailable("the reference refuses inputs of which a few elements have changed");
     return taken;
