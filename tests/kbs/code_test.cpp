@@ -1,7 +1,6 @@
 // The code of the shipped wiki: CUDA files compile for each target that they name, their index
 // arithmetic is tested on the host, and processor code is checked by our own server.
 
-
 #include "kbs/documents/page_reader.h"
 #include "server/core/process.h"
 #include "server/core/text.h"
@@ -109,15 +108,16 @@ TEST_CASE("the wiki's Triton product compiles for Hopper to wgmma fed by tensor 
   // `./dev test --all` installs it there.
   const auto python = test::build_dir() / "python" / "bin" / "python";
   if (!fs::exists(python)) SKIP("no Triton in the build's python");
-  const auto ended = run_program(
-      {.argv = {python.string(), (test::source_dir() / "tests/kbs/code/triton_compile.py").string(),
-                (code_folder() / "gemm-triton-persistent.py").string(), "90",
-                R"({"a": "tensordesc<bf16[128,64]>", "b": "tensordesc<bf16[256,64]>",
+  const auto ended =
+      run_program({.argv = {python.string(), "-B",  // the wiki's folder stays as it is
+                            (test::source_dir() / "tests/kbs/code/triton_compile.py").string(),
+                            (code_folder() / "gemm-triton-persistent.py").string(), "90",
+                            R"({"a": "tensordesc<bf16[128,64]>", "b": "tensordesc<bf16[256,64]>",
                     "c": "tensordesc<bf16[128,128]>", "M": "i32", "N": "i32", "K": "i32",
                     "BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "BAND": 8})",
-                R"({"num_warps": 8, "num_stages": 4})"},
-       .environment = inherited_environment({"PATH", "HOME", "TMPDIR"})},
-      std::chrono::minutes(5));
+                            R"({"num_warps": 8, "num_stages": 4})"},
+                   .environment = inherited_environment({"PATH", "HOME", "TMPDIR"})},
+                  std::chrono::minutes(5));
   REQUIRE(ended);
   INFO(ended->out << ended->err);
   REQUIRE(ended->status.clean());
