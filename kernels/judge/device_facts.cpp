@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
+#include "kernels/judge/case_facts.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/judge/judge.h"
 #include "kernels/judge/sums.h"
@@ -32,8 +32,6 @@ Result<wire::Answered> DeviceTrials::answered_trial(const Content& content,
 }
 
 Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContext& call) {
-  constexpr std::int64_t kFew = 64;
-  constexpr int kTrials = 4;
   if (!contract_.judge) return false;
   if (const auto known = facts_.find(dims); known != facts_.end()) return known->second.finite;
   const Content normal{dims, "normal", fresh_seed(), {}, {}};
@@ -45,44 +43,27 @@ Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContex
     if (!alone) return alone.error();
     facts.elementwise = *alone;
   }
-  const bool few = std::ranges::any_of(now_.plan.layout.buffers, [](const auto& buffer) {
-    return buffer.role != Role::in && buffer.elements < kFew;
-  });
-  // The magnitude of a few sums is left to chance: it takes several trials to see.
-  for (const auto& distribution : few ? distributions_of(contract_) : std::vector<std::string>{}) {
-    if (drawn_once(distribution)) continue;
-    std::vector<double> squares(first->rms.size());
-    for (int i = 0; i < kTrials; ++i) {
-      auto trial = answered_trial({dims, distribution, fresh_seed(), {}, {}}, call);
-      if (!trial) return trial.error();
-      for (std::size_t k = 0; k < squares.size() && k < trial->rms.size(); ++k)
-        squares[k] += trial->rms[k] * trial->rms[k] / kTrials;
-    }
-    for (auto& value : squares) value = std::sqrt(value);
-    facts.rms[distribution] = std::move(squares);
+  for (const auto& distribution : uncertain_magnitudes(contract_, now_.plan.layout)) {
+    auto pooled = pooled_rms([&]() -> Result<std::vector<double>> {
+      auto one = answered_trial({dims, distribution, fresh_seed(), {}, {}}, call);
+      if (!one) return one.error();
+      return std::move(one->rms);
+    });
+    if (!pooled) return pooled.error();
+    facts.rms[distribution] = *std::move(pooled);
   }
   return facts_.emplace(dims, std::move(facts)).first->second.finite;
 }
 
 Result<bool> DeviceTrials::elementwise(Content content, const CallContext& call) {
   const auto layout = now_.plan.layout;
-  std::int64_t written = 0;
-  for (const auto& buffer : layout.buffers)
-    if (buffer.role != Role::in) written += buffer.elements;
   bool any = false;
-  for (const auto& one : slices_of(contract_, layout, "elementwise")) {
-    const auto& buffer = *std::ranges::find(layout.buffers, one.tensor, &wire::Buffer::name);
-    if (one.slice->axis >= 0 || buffer.elements < written || written < 2) continue;
-    content.changed = raised(one).front();
+  for (const auto& one : single_elements(contract_, layout)) {
+    content.changed = one;
     if (auto done = try_content(content, call); !done) return done.error();
-    wire::Compare plan{layout, {}, {}};
-    plan.tolerances.assign(layout.buffers.size(), wire::Tolerance{});  // exact
-    auto stale = forged(wire::Control::stale, plan, call);
+    auto stale = forged(wire::Control::stale, exact_plan(layout), call);
     if (!stale) return stale.error();
-    if (!*stale) return false;
-    std::int64_t differing = 0;
-    for (const auto& output : (*stale)->outputs) differing += output.mismatches;
-    if (differing != 1) return false;
+    if (!*stale || mismatches_of(**stale) != 1) return false;
     any = true;
   }
   return any;
@@ -150,11 +131,12 @@ Result<bool> DeviceTrials::make_terms(const CallContext& call) {
   const auto known = facts_.find(now_.dims);
   if (known == facts_.end()) return false;
   auto& sums = known->second.linear;
+  const auto parts = parts_of_sums(contract_, now_.plan.layout);
   // What the task makes could not be made once more for the trial that is judged.
-  if (!sums && (makes_inputs() || !parts_of_sums(contract_, now_.plan.layout))) sums = false;
+  if (!sums && (makes_inputs() || !parts)) sums = false;
   if (!sums) {
     const Now before = now_;
-    auto found = linear(before.dims, call);
+    auto found = linear(*parts, before.dims, call);
     if (!found) return found.error();
     sums = *found;
     // The trial and its answer once more, where others have been since; its shadow is still there.
@@ -175,10 +157,9 @@ Result<bool> DeviceTrials::make_terms(const CallContext& call) {
   return true;
 }
 
-Result<std::optional<bool>> DeviceTrials::linear(const Dims& dims, const CallContext& call) {
-  const auto parts = parts_of_sums(contract_, now_.plan.layout);
-  if (!parts) return std::optional(false);
-  for (const auto& input : parts->inputs) {
+Result<std::optional<bool>> DeviceTrials::linear(const PartsOfSums& parts, const Dims& dims,
+                                                 const CallContext& call) {
+  for (const auto& input : parts.inputs) {
     auto is = linear_in(input, dims, call);
     if (!is || !*is || !**is) return is;
   }

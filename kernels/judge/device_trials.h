@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/judge/reference.h"
+#include "kernels/judge/sums.h"
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/worker_process.h"
 #include "server/core/call_context.h"
@@ -148,7 +149,8 @@ class DeviceTrials {
   Result<bool> terms_of(const CallContext& call);
   Result<bool> make_terms(const CallContext& call);
   /// As Judge's of the same name, on trials of its own. Empty: there is no room to find out.
-  Result<std::optional<bool>> linear(const Dims& dims, const CallContext& call);
+  Result<std::optional<bool>> linear(const PartsOfSums& parts, const Dims& dims,
+                                     const CallContext& call);
   Result<std::optional<bool>> linear_in(const std::string& input, const Dims& dims,
                                         const CallContext& call);
   Result<bool> elementwise(Content content, const CallContext& call);

@@ -115,9 +115,6 @@ class Judge {
   };
   /// Asks the reference on first use.
   Result<CaseFacts*> facts_of(const Dims& dims, const CallContext& call);
-  /// The RMS of every output over several trials of a distribution.
-  Result<std::vector<double>> pooled_rms(const Dims& dims, const std::string& distribution,
-                                         int trials, const CallContext& call);
   /// Whether one element of the largest input moves one element of the answer.
   Result<bool> elementwise(const Trial& trial, const CallContext& call);
   /// Whether the outputs are sums of products with each floating-point input: the answer to the sum
