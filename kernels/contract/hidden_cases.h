@@ -11,10 +11,10 @@ namespace ratchet {
 /// sizes. Drawn from `seed` (derive it from the run's secret): same seed, same cases.
 /// None is larger than a given case. Preserved: each dim's power-of-two factor (up to 128),
 /// equality of dims, dims that are multiples or products of others, and dims up to 128 (tile or
-/// head sizes). With `contract.any_size`, or if a given case has an odd dim, odd sizes are drawn
-/// too. `hidden` is set, `weight` is 0. Pure and thread-safe. Returns fewer than `count` cases
-/// (even none) if the rules leave no other size, or if the contract's tensors or launch do not fit
-/// them.
+/// head sizes). The first case has odd multiples of those factors (since rules version 6). With
+/// `contract.any_size`, or if a given case has an odd dim, odd sizes are drawn too. `hidden` is
+/// set, `weight` is 0. Pure and thread-safe. Returns fewer than `count` cases (even none) if the
+/// rules leave no other size, or if the contract's tensors or launch do not fit them.
 [[nodiscard]] std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed,
                                              int count);
 

@@ -434,8 +434,8 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.matched_ratio = task.matched_ratio;
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
   contract.edge_values = task.edge_values;
-  contract.judge =
-      JudgeRules{.version = 5};  // see allows_for_terms, edge_values_of, same_rules_on_devices
+  contract.judge = JudgeRules{
+      .version = 6};  // see allows_for_terms, edge_values_of, same_rules_on_devices, hidden_cases
   if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
   if (const auto status = plan_reference(contract); !status) return status.error();
   if (const auto status = check_outputs(contract); !status) return status.error();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <ranges>
+#include <string>
 
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/layout.h"
@@ -260,6 +262,29 @@ TEST_CASE("hidden cases keep factors and relations and depend on the seed", "[pl
   }
   CHECK(hidden_cases(contract, "secret", 3)[0].dims == cases[0].dims);
   CHECK(hidden_cases(contract, "other", 3)[0].dims != cases[0].dims);
+}
+
+TEST_CASE("one hidden case has no more factors of two than the contract promises", "[planner]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"n", "m"}, Role::out, "normal"}};
+  contract.cases = {{{{"n", 1 << 20}, {"m", 3000}}, 1, false}};
+  const auto rounded_down = [&](int seed) {  // a kernel that takes multiples of 1024 passes
+    return std::ranges::all_of(hidden_cases(contract, std::to_string(seed), 2),
+                               [](const Case& one) { return one.dims.at("n") % 1024 == 0; });
+  };
+  const auto seeds = std::views::iota(0, 300);
+
+  CHECK(std::ranges::any_of(seeds, rounded_down));  // as older runs draw
+  contract.judge = JudgeRules{.version = 6};
+  CHECK(std::ranges::none_of(seeds, rounded_down));
+  for (const int seed : seeds) {
+    const auto dims = hidden_cases(contract, std::to_string(seed), 2).at(0).dims;
+    CHECK(dims.at("n") % 256 == 128);
+    CHECK(dims.at("m") % 16 == 8);
+  }
+  // The honest twin: a kernel for multiples of 1024 says so.
+  contract.where = {"n % 1024 == 0"};
+  CHECK_FALSE(hidden_cases(contract, "s", 2).empty());
 }
 
 TEST_CASE("odd hidden sizes are drawn only where any size must work", "[planner]") {
