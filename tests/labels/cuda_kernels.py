@@ -7,9 +7,9 @@ is removed. Its head:
     // without CAUSE, other answers: how  … or does the same work on other values
     // floor CAUSE, other answers: how    what remains when everything else is removed
 
-cuda/unseen, cuda/scored and cuda/blind were written by somebody who had read no rule of kernels/diagnosis,
-cuda/seen beside them. unseen was scored by rules v2, scored by rules v5, before rules were changed for them. No
-rule has been changed for a kernel of blind: profile them for the next rules, once.
+cuda/unseen and cuda/scored were written by somebody who had read no rule of kernels/diagnosis, cuda/seen beside
+them. unseen was scored by rules v2, scored by rules v5 (27) and v6 (12), before rules were changed for them. A
+folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
 """
 
 import pathlib

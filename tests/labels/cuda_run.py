@@ -174,14 +174,15 @@ class Suite:
             whole.replace(self.given.out / name)
 
     def records(self):
-        """What the test that repeats the diagnosis needs: a line for each established, counted kernel."""
+        """What the test that repeats the diagnosis needs: a line for each counted kernel of which a cause is
+        established or contradicted."""
         lines = []
         for kernel in self.kernels:
             label, profile = self.labels.get(kernel.name), self.profiles.get(kernel.name)
             if label is None or profile is None or not counted(profile):
                 continue
             truth = truth_of(label)
-            if truth["causes"]:
+            if truth["causes"] or truth["against"]:
                 record = {"half": kernel.half, **truth, "median_ns": profile["timing"]["median_ns"],
                           "dtypes": sorted({tensor["dtype"] for tensor in kernel.tensors}),
                           "kernels": profile["kernels"]}
