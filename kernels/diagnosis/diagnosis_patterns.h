@@ -13,6 +13,22 @@ namespace ratchet {
 /// is missing reports nothing. Pure.
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 
+/// Those of them that concern accesses: sectors, caches, local memory, bulk copies.
+void memory_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
+
+/// Waits for loads, after the patterns that explain the same waits.
+void load_patterns(const Metrics& metrics, Findings& findings);
+
+/// Share of the instructions that access local memory, and from where on it explains the traffic.
+[[nodiscard]] double local_share(const Metrics& metrics);
+inline constexpr double kMuchLocal = 0.1;
+
+/// Turns that accesses of shared memory take, each of 128 bytes.
+inline constexpr const char* kWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+
+/// Turns that global loads take in L1, of 128 bytes each.
+[[nodiscard]] double load_wavefronts(const Metrics& metrics);
+
 /// Those of them that concern pipes, lanes, and the caches of code and constants; the last ones.
 void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 

@@ -32,7 +32,7 @@ bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
 
 /// A matrix product gets its operands from memory; a chain of operations on registers is none.
 bool loads_operands(const Metrics& metrics) {
-  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto shared = metrics[kWavefronts];
   const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
   const auto all = metrics[metric::kInstructions];
   return !shared || !loads || !all || *shared + *loads > 0.02 * *all;
@@ -177,7 +177,7 @@ bool is_chain(const Metrics& metrics, int multiprocessors) {
 
 bool reads_constants_in_turns(const Metrics& metrics) {
   const auto all = metrics[metric::kInstructions];
-  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto shared = metrics[kWavefronts];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
   const bool throttled = metrics.stall_share("mio_throttle") > 0.5 &&
                          metrics[metric::kIssue].value_or(100) < 20 &&
