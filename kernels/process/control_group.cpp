@@ -16,6 +16,8 @@
 #include <string_view>
 #include <thread>
 
+#include "kernels/process/user_scope.h"
+
 namespace ratchet {
 namespace {
 
@@ -102,9 +104,13 @@ bool enable_controllers(const fs::path& own) {
   return false;
 }
 
-Home find_home() {
+bool has_version_2_alone() {
   struct statfs system{};
-  const bool unified = ::statfs(kMount, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC;
+  return ::statfs(kMount, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+Home given_home() {
+  const bool unified = has_version_2_alone();
   Home home;
   home.none = "no control group (not delegated to this user)";
   for (const auto& [controller, path] : own_groups()) {
@@ -129,6 +135,12 @@ Home find_home() {
       }
   }
   return home;
+}
+
+Home find_home() {
+  auto found = given_home();
+  if (found.folders.empty() && has_version_2_alone() && enter_user_scope()) found = given_home();
+  return found;
 }
 
 const Home& home() {

@@ -6,6 +6,9 @@
 #
 #   tests/attacks/guest.sh PACKAGE.deb LOG [COMMAND...]      commands run in this tree, one after another
 #
+# With SYSTEMD=1 the first program is this machine's systemd (libpam-systemd and dbus-user-session too), and
+# the commands run in a login session of an ordinary user, to whom no control group is delegated.
+#
 # Needs root, qemu-system-x86, busybox-static, cpio, e2fsprogs and dpkg, a build in build/, 8 GB in $TMPDIR
 # and 5 GB of memory. MINUTES (40) is the most it takes; LOG tells what the guest prints.
 set -euo pipefail
@@ -40,7 +43,7 @@ done
 /bin/busybox sleep 1
 /bin/busybox mount -t ext4 /dev/vda /disk || /bin/busybox poweroff -f
 /bin/busybox umount /dev
-exec /bin/busybox switch_root /disk /usr/sbin/guest
+exec /bin/busybox switch_root /disk /usr/sbin/first
 END
 chmod +x first/init
 (cd first && find . | cpio --quiet -o -H newc | gzip -1) >first.gz
@@ -85,13 +88,54 @@ echo o >/proc/sysrq-trigger
 sleep 10
 END
 printf '%s\n' "${commands[@]}" >disk/usr/sbin/commands
+ln -s guest disk/usr/sbin/first
+if [[ -n ${SYSTEMD:-} ]]; then
+  cp -a /usr/lib/systemd disk/usr/lib/
+  mkdir -p disk/usr/share disk/etc/systemd/system/multi-user.target.wants disk/var/guest
+  cp -a /usr/share/dbus-1 disk/usr/share/
+  cp -a /etc/{pam.d,dbus-1,login.defs,security} disk/etc/
+  echo 'guest:x:1234:1234::/var/guest:/bin/bash' >>disk/etc/passwd
+  echo 'guest:x:1234:' >>disk/etc/group
+  echo 'guest:*:19000:0:99999:7:::' >>disk/etc/shadow
+  chown 1234:1234 disk/var/guest
+  : >disk/etc/machine-id
+  ln -sf /usr/lib/systemd/systemd disk/usr/sbin/first
+  cat >disk/etc/systemd/system/commands.service <<'END'
+[Unit]
+After=dbus.service systemd-logind.service systemd-user-sessions.service
+Wants=dbus.service systemd-logind.service systemd-user-sessions.service
+[Service]
+Type=oneshot
+ExecStart=/usr/sbin/guest
+StandardOutput=tty
+StandardError=tty
+TTYPath=/dev/ttyS0
+TimeoutStartSec=infinity
+END
+  ln -s ../commands.service disk/etc/systemd/system/multi-user.target.wants/
+  for unit in getty@tty1 serial-getty@ttyS0 systemd-timesyncd ssh sshd; do
+    ln -sf /dev/null "disk/etc/systemd/system/$unit.service"
+  done
+  cat >disk/usr/sbin/guest <<END
+#!/bin/bash
+export PATH=/usr/bin:/usr/sbin LANG=C
+uname -r
+set -f
+while read -r command; do
+  echo "== \$command"
+  su -l guest -c "cd $root && exec \$command" </dev/null
+  echo "== ended with \$?"
+done </usr/sbin/commands
+systemctl poweroff --force --force
+END
+fi
 chmod +x disk/usr/sbin/guest
 mke2fs -q -t ext4 -d disk image "$(($(du -sm disk | cut -f1) * 3 / 2 + 1024))M"
 rm -rf disk
 
 timeout "${MINUTES:-40}m" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 1 -m 5000 -nographic \
   -kernel kernel/boot/vmlinuz-* -initrd first.gz -drive file=image,format=raw,if=virtio \
-  -append "console=ttyS0 panic=-1 quiet nowatchdog" -no-reboot </dev/null 2>&1 | tr -d '\r' >"$log"
+  -append "console=ttyS0 panic=-1 quiet nowatchdog rw systemd.unit=multi-user.target" -no-reboot </dev/null 2>&1 | tr -d '\r' >"$log"
 grep -E '^(==|.*tests passed|test cases|All tests)' "$log" || true
 ! grep -E '^== ended with [^0]' "$log" || exit 1
 grep -q '^== ended with 0' "$log"

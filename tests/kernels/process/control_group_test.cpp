@@ -88,7 +88,12 @@ TEST_CASE("what is left in a group ends with it, in whatever session it is", "[g
   pid_t left = 0;
   {
     const auto group = group_of({});
-    left = std::stoi(run_within(group, "setsid sleep 600 >/dev/null 2>&1 & echo $!").out);
+    // What has not left the script's session yet would end with the script.
+    left = std::stoi(run_within(group,
+                                "setsid sleep 600 >/dev/null 2>&1 & "
+                                "until [ \"$(cut -d' ' -f6 /proc/$!/stat)\" = $! ]; do :; done; "
+                                "echo $!")
+                         .out);
     CHECK(::kill(left, 0) == 0);
   }
   for (int i = 0; i < 100 && ::kill(left, 0) == 0; ++i) std::this_thread::sleep_for(10ms);
