@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "kernels/disassembly/machine_code.h"
 #include "kernels/disassembly/sass_check.h"
@@ -97,6 +101,18 @@ Result<std::vector<const MethodSignature*>> wanted(const std::vector<std::string
   return signatures;
 }
 
+/// Of the first library with GPU code among those that a Python kernel compiled; empty without one.
+std::optional<Listing> listing_of_extensions(const std::vector<std::filesystem::path>& libraries,
+                                             CodeView view, const Toolchain& toolchain,
+                                             const std::stop_token& stop) {
+  for (const auto& library : libraries) {
+    auto listing = view == CodeView::sass ? sass_of_library(library, toolchain, stop)
+                                          : ptx_of_library(library, toolchain, stop);
+    if (listing && !listing->text.empty()) return *std::move(listing);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& candidate,
@@ -106,8 +122,11 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
   if (contract.implementation == Implementation::host_python)
     return unavailable("a Python kernel for the host has no machine code of its own");
   if (is_python(contract.implementation)) {
-    const auto files =
-        cache_of(candidate.build.build_key).files(view == CodeView::sass ? ".cubin" : ".ptx");
+    const auto cache = cache_of(candidate.build.build_key);
+    const auto files = cache.files(view == CodeView::sass ? ".cubin" : ".ptx");
+    if (files.empty())
+      if (auto listing = listing_of_extensions(cache.files(".so"), view, toolchain, stop))
+        return *std::move(listing);
     if (files.empty())
       return not_found("no GPU code of the kernel has been compiled yet",
                        "Call check_correctness first: it compiles the kernel.");
@@ -139,6 +158,11 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
     auto code = read_file(file, kMostCubin);
     if (!code) return code.error();
     codes.push_back(*std::move(code));
+  }
+  if (!codes.empty()) return codes;
+  for (const auto& library : cache_of(candidate.build.build_key).files(".so")) {
+    auto inside = cubins_of_library(library, builder.toolchain(), call.stop());
+    if (inside && !inside->empty()) return inside;
   }
   return codes;
 }
