@@ -27,6 +27,7 @@ for name, module, package in (
     ("numpy", "numpy", "numpy"), ("torch", "torch", "torch"), ("triton", "triton", "triton"),
     ("cutlass-dsl", "cutlass", "nvidia-cutlass-dsl"),
     ("flashinfer", "flashinfer", "flashinfer-python"),
+    ("tvm-ffi", "tvm_ffi", "apache-tvm-ffi"),
 ):
     try:
         spec = u.find_spec(module)
@@ -230,7 +231,7 @@ std::vector<ToolState> tool_states(const Toolchain& toolchain) {
       {"nvrtc", toolchain.nvrtc.has_value(), "", toolchain.nvrtc ? toolchain.nvrtc->string() : ""});
   states.push_back({"cutlass-headers", toolchain.cutlass_include.has_value(), "",
                     toolchain.cutlass_include.value_or("")});
-  for (const auto* name : {"numpy", "torch", "triton", "cutlass-dsl", "flashinfer"}) {
+  for (const auto* name : {"numpy", "torch", "triton", "cutlass-dsl", "flashinfer", "tvm-ffi"}) {
     const auto found = toolchain.python_packages.find(name);
     const bool there = found != toolchain.python_packages.end();
     states.push_back({name, there, there ? found->second : "", ""});

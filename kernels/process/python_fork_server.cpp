@@ -23,7 +23,7 @@ constexpr std::size_t kFrameworkMemory = std::size_t{6} << 30U;
 
 constexpr const char* kPlanFile = "plan.json";
 
-constexpr std::array kFrameworks{"numpy", "torch", "triton", "cutlass"};
+constexpr std::array kFrameworks{"numpy", "torch", "triton", "cutlass", "tvm_ffi"};
 constexpr std::array kOnTorch{"triton", "cutlass", "flashinfer"};
 
 }  // namespace

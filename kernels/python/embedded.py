@@ -191,6 +191,8 @@ class EmbeddedKernel:
         self.settles = self.is_baseline and self.style not in ("module", "function")
         if self.torch and "cpp_extension" in text:
             extensions.use_built_ones(self.may_build)
+        if "tvm_ffi" in text:
+            extensions.use_built_modules(self.may_build, self.device)
         if self.torch and compilers.wanted(text):
             compilers.use_recorded_answers(self.may_build)
         precision = self.start_precisely() if self.torch else None
@@ -338,6 +340,7 @@ def main(plan):
     if role == "compiler":
         keep_machine_code()
     forget_locks()
+    extensions.forget_locks()
     kernel = EmbeddedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
     library = ctypes.CDLL(path)
     nothing = Calls._fields_[4][1]()  # a kernel may not work outside its timed calls

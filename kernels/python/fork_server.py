@@ -33,8 +33,11 @@ LATE_PARTS = {"problems": "problems"}  # modules that import frameworks
 INTERPRETS = "--interpret" in sys.argv
 # CuTe DSL starts CUDA on import, so the child imports it. The modules it depends on do not start
 # CUDA, but run a program to find libraries, which a sandboxed child may not do.
-UNDER = {"cutlass": ["cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc"]}
-PACKAGES = {"cutlass": "nvidia-cutlass-dsl"}  # packages of modules that are not imported here
+# So may tvm-ffi, where torch is older than what it needs.
+UNDER = {"cutlass": ["cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc"],
+         "tvm_ffi": []}
+# Packages of modules that are not imported here
+PACKAGES = {"cutlass": "nvidia-cutlass-dsl", "tvm_ffi": "apache-tvm-ffi"}
 GIVEN = {"triton_tools": f"{os.getcwd()}/triton"}  # for all children
 PARKING = 200  # above every descriptor number of a child
 
@@ -67,6 +70,7 @@ def settings():
               "TORCHINDUCTOR_COMPILE_THREADS": "1",
               "CUTE_DSL_CACHE_DIR": f"{folder}/cute", "CUTE_DSL_LINEINFO": "1",
               "TORCH_EXTENSIONS_DIR": f"{folder}/extensions",
+              "TVM_FFI_CACHE_DIR": f"{folder}/extensions/tvm_ffi",
               "LOGNAME": "ratchet"}  # Inductor asks; without it the C library asks over a socket
     if INTERPRETS:
         chosen["TRITON_INTERPRET"] = "1"

@@ -1,11 +1,12 @@
 """Kernels on other libraries, on a machine with a GPU, through the server as a client sees it:
-CUTLASS and CuTe in C++, CuTe DSL and Triton in Python, torch.compile and FlashInfer as baselines.
+CUTLASS and CuTe in C++, CuTe DSL, Triton and a module of tvm-ffi in Python, torch.compile and FlashInfer as
+baselines.
 
     framework_checks.py RATCHET OUT [--only NAME]...      NAME: a part, see PARTS
 
 RATCHET is the program; a table goes to OUT/frameworks.md after every part. Needs nvcc with CUTLASS_PATH for the C++
-parts, and torch, Triton, nvidia-cutlass-dsl and flashinfer-python for the python3 in PATH; parts
-whose library is not installed are reported as missing. Changes no setting of the GPU.
+parts, and torch, Triton, nvidia-cutlass-dsl, apache-tvm-ffi and flashinfer-python for the python3 in
+PATH; parts whose library is not installed are reported as missing. Changes no setting of the GPU.
 """
 
 import argparse
@@ -76,6 +77,9 @@ PARTS = {
     "cute-dsl-softmax": (SOFTMAX, "softmax_cute.py", None, None),
     "cute-dsl-wrong": (DOUBLE, "double_cute.py", ("2 * x[at]", "2 * x[at] + 1"), "mismatch"),
     "triton": (RMS_NORM, "rmsnorm_triton.py", None, None),
+    "tvm-ffi": ({**DOUBLE, "implementation": "triton"}, "double_tvm_ffi.py", None, None),
+    "tvm-ffi-wrong": ({**DOUBLE, "implementation": "triton"}, "double_tvm_ffi.py",
+                      ("2 * x[at]", "2 * x[at] + 1"), "mismatch"),
     "flashinfer": (RMS_NORM, "rmsnorm_triton.py", None, None),
 }
 # What a part's kernel is compared with
@@ -89,8 +93,9 @@ def missing(environment, part, task):
     states = {state["name"]: state for state in environment["implementations"]}
     lacks = list(states[task["implementation"]]["missing"])
     tools = {tool["name"]: tool for tool in environment["tools"]}
-    if part == "flashinfer" and not tools["flashinfer"]["found"]:
-        lacks.append("flashinfer")
+    library = part.removesuffix("-wrong")
+    if library in ("flashinfer", "tvm-ffi") and not tools[library]["found"]:
+        lacks.append(library)
     return ", ".join(lacks)
 
 

@@ -1,11 +1,14 @@
 // Torch modules and functions as kernels, on the processor.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
 #include "kernels/lab.h"
+#include "server/core/files.h"
 #include "tests/kernels/lab/attack.h"
 #include "tests/kernels/lab/python_fixture.h"
+#include "tests/support/places.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -59,6 +62,15 @@ std::string module_with(const std::string& body, const std::string& built = "") 
 
 std::string parts_with(const std::string& result) {
   return "import torch\ndef run(data):\n    x, n = data\n    return " + result + "\n";
+}
+
+/// The Python example of a page that has this line.
+std::string block_with(const std::string& page, const std::string& line) {
+  const auto at = page.find(line);
+  REQUIRE(at != std::string::npos);
+  const std::string opening = "```python\n";
+  const auto begin = page.rfind(opening, at) + opening.size();
+  return page.substr(begin, page.find("```", at) - begin);
 }
 
 bool contains(const std::string& text, const std::string& part) {
@@ -281,4 +293,38 @@ def run(data):
   CHECK_FALSE(late.passed);
   CHECK(late.reasons.at(0).message.find("twice was not built from these sources before") !=
         std::string::npos);
+}
+
+TEST_CASE("a module of tvm-ffi is compiled before anything is timed, and then loaded",
+          "[lab][python][call]") {
+  CallStyles styles(std::chrono::minutes(1));  // its headers take seconds
+  const auto environment = styles.lab->environment(std::nullopt, styles.call);
+  if (!environment) FAIL(environment.error().message);
+  const auto tool = std::ranges::find(environment->tools, "tvm-ffi", &ToolState::name);
+  REQUIRE(tool != environment->tools.end());
+  if (!tool->found) SKIP("tvm-ffi is not set up: pip install apache-tvm-ffi in build/python");
+  const auto task = Json::parse(R"({
+      "implementation": "host-python", "call": "function", "entry": "run", "dims": {"n": 1000},
+      "tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                  {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
+      "signature": {"args": [{"tensor": "x"}], "returns": {"tensor": "y"}}})");
+  const Source reference{"ref.py", "import torch\ndef reference(x, **_):\n    return 2 * x\n", ""};
+  const auto page = read_file(source_dir() / "docs/kernels.md");
+  REQUIRE(page);
+  const auto kernel = block_with(*page, "import tvm_ffi.cpp");
+
+  const auto contract = styles.contract(task, kernel, reference);
+  CHECK(styles.checked(contract).passed);
+  CHECK(styles.built(contract).build.toolchain.find("tvm_ffi ") != std::string::npos);
+
+  auto wrong = kernel;
+  wrong.replace(wrong.find("2 * from[i]"), 11, "3 * from[i]");
+  CHECK(has_reason(styles.checked(styles.contract(task, wrong, reference)), "mismatch"));
+
+  auto changing = kernel;  // another source in every process
+  changing.replace(changing.find("cpp_sources=SOURCE"), 18,
+                   "cpp_sources=SOURCE + '//' + __import__('os').urandom(4).hex()");
+  const auto late = styles.checked(styles.contract(task, changing, reference));
+  CHECK_FALSE(late.passed);
+  contains(late.reasons.at(0).message, "twice was not built from these sources before");
 }
