@@ -85,6 +85,7 @@ class Kernel:
             (folder / name).write_text(text, encoding="utf-8")
         return {"kernel": {"path": str(folder / "v0.cu")}, "reference": {"path": str(folder / "ref.cu")},
                 "implementation": "cuda-cpp", "dims": self.dims, "output_dir": str(folder / "run"),
+                "where": [f"{name} == {size}" for name, size in self.dims.items()],  # some fix theirs
                 "tensors": [{**tensor, "shape": tensor["shape"].split(",")} for tensor in self.tensors]}
 
 
