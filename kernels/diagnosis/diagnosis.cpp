@@ -15,10 +15,10 @@
 namespace ratchet {
 namespace {
 
-// The lead that decides between two roofs, in per cent; from the same rule as kNearLimit.
-constexpr double kLead = 10;
-// Below this theoretical occupancy, if warps wait, there are too few warps.
-constexpr double kFewWarps = 25;
+// A finding that saves less than this share of the call, or of what the first one saves, is not
+// worth an attempt: it shows again, larger, when the first is done.
+constexpr double kWorthwhile = 0.05;
+constexpr double kBesideFirst = 0.2;
 
 struct Class {
   Bound bound = Bound::unknown;
@@ -64,32 +64,30 @@ Class bound_by_roofs(const Roofline& roofline, DeviceKind kind) {
   return {Bound::latency, evidence, Confidence::low};
 }
 
-/// Neither roof is near: determines what else limits the device.
-Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class found) {
-  const auto with = [&](Bound bound, const std::string& text) {
-    return Class{bound, both(found.evidence, text), Confidence::high};
-  };
-  const auto stall = metrics.dominant_stall();
-  if (stall && waits_everywhere(metrics, input.device.multiprocessors) &&
-      metrics[metric::kWaves].value_or(1) < 0.5)
-    return with(Bound::latency, shown("share of " + stall->first, stall->second));
-  if (is_chain(metrics, input.device.multiprocessors))
-    return with(Bound::latency, shown("share of wait", metrics.stall_share("wait")));
-  if (metrics.small_grid(input.device.multiprocessors))
-    return with(Bound::occupancy, shown(metric::kWaves, metrics[metric::kWaves].value_or(0)));
-  const auto achieved = metrics[metric::kOccupancy];
-  const auto theoretical = metrics[metric::kTheoretical];
-  const auto limiter = metrics.occupancy_limiter();
-  const bool limited = limiter && (*limiter == "registers" || *limiter == "shared_mem");
-  if (theoretical && *theoretical <= kFewWarps && limited)
-    return with(Bound::occupancy,
-                both(shown(metric::kTheoretical, *theoretical), "limited by " + *limiter));
-  // A grid smaller than one wave cannot reach the theoretical occupancy.
-  const bool whole_wave = metrics[metric::kWaves].value_or(1) >= 1;
-  if (achieved && theoretical && whole_wave && *achieved < *theoretical / 2)
-    return with(Bound::occupancy, both(shown(metric::kOccupancy, *achieved),
-                                       shown(metric::kTheoretical, *theoretical)));
-  return {Bound::latency, found.evidence, Confidence::medium};
+/// What is first where traffic takes the time.
+bool is_traffic(std::string_view id) {
+  constexpr std::array kTraffic{"pattern-uncoalesced-loads",  "pattern-partial-sector-stores",
+                                "pattern-dram-bound-latency", "pattern-l1-bound",
+                                "pattern-l2-bound",           "pattern-register-spills"};
+  return std::ranges::find(kTraffic, id) != kTraffic.end();
+}
+
+/// What is first where warps are missing, or multiprocessors without work.
+bool is_missing_warps(std::string_view id) {
+  return id == "pattern-small-grid" || id == "pattern-low-achieved-occupancy" ||
+         id == "pattern-tail-effect";
+}
+
+/// Neither roof is near: the finding that promises most tells what else limits the device.
+Class bound_by_finding(const DiagnosisFinding* first, double compute, double memory, Class found) {
+  if (first == nullptr) return {Bound::latency, found.evidence, Confidence::medium};
+  const auto evidence = both(found.evidence, first->title + ": " + first->evidence);
+  // Not at its limit, but busier than all else with what is wasted.
+  constexpr double kRather = 40;
+  if (is_traffic(first->id) && memory >= kRather && memory - compute >= kLead)
+    return {Bound::memory, evidence, Confidence::medium};
+  return {is_missing_warps(first->id) ? Bound::occupancy : Bound::latency, evidence,
+          first->confidence};
 }
 
 /// No pipe is as busy as that of loads and stores, and L1 is what they fill.
@@ -105,8 +103,8 @@ bool issues_mostly_accesses(const Metrics& metrics) {
              kOthers, [&](const char* name) { return metrics[name].value_or(0) < accesses; });
 }
 
-Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, double compute,
-                        double memory) {
+Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics,
+                        const DiagnosisFinding* first, double compute, double memory) {
   Class found;
   found.evidence = both(shown("SM throughput, %", compute), shown("memory throughput, %", memory));
   found.confidence = confidence_of(compute, memory);
@@ -119,8 +117,11 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
             Confidence::high};
   if (waits_for_copies(metrics) && memory < kBusy)
     return {Bound::latency, both(found.evidence, "warps wait for bulk copies"), Confidence::medium};
-  if (metrics.small_grid(input.device.multiprocessors) && compute < kBusy && memory < kBusy)
-    return bound_by_shape(input, metrics, found);
+  // Where some work much longer than others, that is the limit, not what those are full of.
+  const bool uneven = first != nullptr && first->id == "pattern-tail-effect";
+  if ((uneven || metrics.small_grid(input.device.multiprocessors)) && compute < kBusy &&
+      memory < kBusy)
+    return bound_by_finding(first, compute, memory, found);
   // SMs without a block do not show what limits those that have one.
   const auto active = metrics.active_share();
   if (active && *active > 0.1 && *active < 0.85 && compute < kNearLimit && memory < kNearLimit) {
@@ -129,7 +130,7 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
     found.evidence =
         both(found.evidence, shown("share of the time in which SMs had work", *active));
   }
-  if (compute < kBusy && memory < kBusy) return bound_by_shape(input, metrics, found);
+  if (compute < kBusy && memory < kBusy) return bound_by_finding(first, compute, memory, found);
   found.bound = leader(compute, memory);
   // Loads and stores that fill L1 also count as work of the multiprocessor.
   if (found.bound == Bound::mixed && issues_mostly_accesses(metrics)) found.bound = Bound::memory;
@@ -137,7 +138,7 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
 }
 
 /// Of one kernel. A short call is mostly launch overhead, unless a unit was busy all the same.
-Class bound_of(const DiagnosisInput& input, const Metrics& metrics) {
+Class bound_of(const DiagnosisInput& input, const Metrics& metrics, const DiagnosisFinding* first) {
   const double median = input.timing.median.value;
   const auto compute = metrics[metric::kSm];
   const auto memory = metrics[metric::kMemory] ? metrics[metric::kMemory] : metrics[metric::kDram];
@@ -148,7 +149,7 @@ Class bound_of(const DiagnosisInput& input, const Metrics& metrics) {
     return {Bound::launch,
             shown("share of the time in which SMs had work", metrics.active_share().value_or(0)),
             Confidence::high};
-  if (compute && memory) return bound_by_counters(input, metrics, *compute, *memory);
+  if (compute && memory) return bound_by_counters(input, metrics, first, *compute, *memory);
   return bound_by_roofs(input.roofline, input.kind);
 }
 
@@ -176,10 +177,15 @@ Class bound_on_host(const DiagnosisInput& input, const Metrics& metrics,
           disturbed ? Confidence::low : first->confidence};
 }
 
-/// A kernel and its share of the kernels' time.
+/// A kernel, its share of the kernels' time, and its findings, largest headroom first.
 struct Part {
   const KernelCounters* kernel;
   double share;
+  std::vector<DiagnosisFinding> findings;
+
+  [[nodiscard]] const DiagnosisFinding* first() const {
+    return findings.empty() ? nullptr : &findings.front();
+  }
 };
 
 /// All kernels of a call, longest first. Kernels without a duration share equally.
@@ -189,7 +195,9 @@ std::vector<Part> parts_of(std::span<const KernelCounters> kernels) {
   std::vector<Part> parts;
   for (const auto& kernel : kernels)
     parts.push_back(
-        {&kernel, sum > 0 ? duration_of(kernel) / sum : 1.0 / static_cast<double>(kernels.size())});
+        {&kernel,
+         sum > 0 ? duration_of(kernel) / sum : 1.0 / static_cast<double>(kernels.size()),
+         {}});
   std::ranges::stable_sort(parts, std::greater{}, &Part::share);
   return parts;
 }
@@ -208,18 +216,22 @@ std::optional<double> gaps_of_call(const DiagnosisInput& input) {
   return std::clamp(1 - sum / median, 0.0, 1.0);
 }
 
-/// The class with the largest share of the kernels' time; mixed if none has most of it.
-Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts) {
+/// Launch if that is the first of the call's findings, else the class with the largest share of the
+/// kernels' time; mixed if none has most of it.
+Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts,
+                    std::span<const DiagnosisFinding> findings) {
   constexpr double kGaps = 0.5;
   if (const auto gaps = gaps_of_call(input); gaps && *gaps >= kGaps)
     return {Bound::launch,
             shown("share of the call between its kernels", *gaps) +
                 fmt::format("; {} kernels", input.launches),
             Confidence::high};
+  if (input.launches > 1 && !findings.empty() && findings[0].id == "pattern-launch-bound")
+    return {Bound::launch, findings[0].evidence, findings[0].confidence};
   std::map<Bound, double> shares;
   std::vector<Class> found;
   for (const auto& part : parts) {
-    found.push_back(bound_of(input, Metrics(part.kernel->metrics)));
+    found.push_back(bound_of(input, Metrics(part.kernel->metrics), part.first()));
     shares[found.back().bound] += part.share;
   }
   const auto most =
@@ -235,68 +247,96 @@ Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts) {
   return *first;
 }
 
-/// The findings of all kernels: of each pattern the one that promises most, its headroom a share of
-/// the whole call.
-void patterns_of_call(const DiagnosisInput& input, std::span<const Part> parts,
-                      std::vector<DiagnosisFinding>& all) {
-  for (const auto& part : parts) {
-    Findings findings;
-    cuda_patterns(input, Metrics(part.kernel->metrics), findings);
-    for (auto& finding : std::move(findings).sorted()) {
+/// The findings of all kernels. What several kernels have in common is as large as their sum, and
+/// cites the one that promises most.
+std::vector<DiagnosisFinding> findings_of(std::span<const Part> parts) {
+  std::vector<DiagnosisFinding> all;
+  std::map<std::string, double> most;
+  for (const auto& part : parts)
+    for (auto finding : part.findings) {
       // What the call is short of is not a kernel's own.
-      if (finding.id != "pattern-launch-bound") finding.headroom *= part.share;
+      const bool own = finding.id != "pattern-launch-bound";
+      if (own) finding.headroom *= part.share;
       if (parts.size() > 1) finding.evidence += "; kernel " + part.kernel->name;
       const auto known = std::ranges::find(all, finding.id, &DiagnosisFinding::id);
-      if (known == all.end())
+      if (known == all.end()) {
+        most[finding.id] = finding.headroom;
         all.push_back(std::move(finding));
-      else if (finding.headroom > known->headroom)
-        *known = std::move(finding);
+      } else if (own) {
+        const double sum = std::min(1.0, known->headroom + finding.headroom);
+        if (finding.headroom > most[finding.id]) {
+          most[finding.id] = finding.headroom;
+          *known = std::move(finding);
+        }
+        known->headroom = sum;
+      }
     }
-  }
+  return all;
 }
 
-/// The part of the kernels' time in which those that are mostly launch leave the SMs idle.
+/// The part of the kernels' time in which SMs are idle because kernels begin and end.
 double idle_in_launches(std::span<const Part> parts) {
+  constexpr double kLaunch = 2500;  // ns that a kernel takes to begin and to end, at most
   double idle = 0;
   for (const auto& part : parts) {
     const Metrics metrics(part.kernel->metrics);
-    if (is_mostly_launch(metrics)) idle += part.share * (1 - metrics.active_share().value_or(1));
+    const double time = metrics.duration_ns();
+    if (time > 0)
+      idle += part.share * std::min(1 - metrics.active_share().value_or(1), kLaunch / time);
   }
   return idle;
 }
 
-/// What a call of several kernels loses between them and at their ends.
+/// What a call of several kernels loses between them and at their ends. What the kernels could save
+/// is a share of the rest.
 void launch_finding(const DiagnosisInput& input, std::span<const Part> parts,
                     std::vector<DiagnosisFinding>& all) {
-  if (input.launches < 2 ||
-      std::ranges::find(all, "pattern-launch-bound", &DiagnosisFinding::id) != all.end())
-    return;
-  constexpr double kWorthwhile = 0.15, kMostly = 0.5;
-  const double gaps = gaps_of_call(input).value_or(0), idle = idle_in_launches(parts);
-  Findings findings;
-  if (idle >= kMostly && idle > gaps)
+  auto launch = std::ranges::find(all, "pattern-launch-bound", &DiagnosisFinding::id);
+  if (launch == all.end() && input.launches >= 2) {
+    constexpr double kMuch = 0.15;
+    const double gaps = gaps_of_call(input).value_or(0);
+    const double lost = gaps + (1 - gaps) * idle_in_launches(parts);
+    if (lost < kMuch) return;
+    Findings findings;
     findings.add("launch-bound",
-                 "The call's kernels are so short that their launches take most of the time",
-                 {shown("share of the kernels' time in which SMs had no work", idle),
-                  shown("launches per call", input.launches)},
-                 idle, idle / kMostly);
-  else if (gaps >= kWorthwhile)
-    findings.add("launch-bound", "Gaps between the kernels of the call",
+                 lost < 2 * gaps
+                     ? "Gaps between the kernels of the call"
+                     : "The call's kernels are so short that their launches take much of the time",
                  {shown("share of the call between its kernels", gaps),
+                  shown("share of the call in which no SM has work", lost),
                   shown("launches per call", input.launches)},
-                 gaps, gaps / kWorthwhile);
-  for (auto& finding : std::move(findings).sorted()) all.push_back(std::move(finding));
+                 lost, lost / kMuch);
+    for (auto& finding : std::move(findings).sorted()) all.push_back(std::move(finding));
+    launch = std::prev(all.end());
+  }
+  if (launch == all.end()) return;
+  const double rest = 1 - launch->headroom;
+  for (auto& finding : all)
+    if (finding.id != "pattern-launch-bound") finding.headroom *= rest;
+}
+
+/// Drops what is not worth an attempt, from findings in order.
+void drop_small(std::vector<DiagnosisFinding>& findings) {
+  if (findings.empty()) return;
+  const double least = std::max(kWorthwhile, kBesideFirst * findings.front().headroom);
+  std::erase_if(findings, [&](const auto& finding) { return finding.headroom < least; });
 }
 
 Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {
   static const KernelCounters kNone;
   auto parts = parts_of(input.kernels);
-  if (parts.empty()) parts.push_back({&kNone, 1});
+  if (parts.empty()) parts.push_back({&kNone, 1, {}});
+  for (auto& part : parts) {
+    Findings findings;
+    cuda_patterns(input, Metrics(part.kernel->metrics), findings);
+    part.findings = std::move(findings).sorted();
+  }
   Diagnosis diagnosis;
-  patterns_of_call(input, parts, diagnosis.findings);
+  diagnosis.findings = findings_of(parts);
   launch_finding(input, parts, diagnosis.findings);
   std::ranges::stable_sort(diagnosis.findings, std::greater{}, &DiagnosisFinding::headroom);
-  auto found = bound_of_call(input, parts);
+  drop_small(diagnosis.findings);
+  auto found = bound_of_call(input, parts, diagnosis.findings);
   diagnosis.bound = found.bound;
   diagnosis.confidence = found.confidence;
   diagnosis.bound_evidence = std::move(found.evidence);

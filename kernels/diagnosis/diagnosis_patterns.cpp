@@ -13,13 +13,16 @@ constexpr const char* kSharedAtomics = "smsp__sass_inst_executed_op_shared_atom.
 
 // ------------------------------------------------------------------------------------ launch shape
 
-void launch_rule(const DiagnosisInput& input, Findings& findings) {
+void launch_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const double median = input.timing.median.value;
   if (median <= 0 || median >= kLaunchBoundNs) return;
-  // A launch takes about 2.5 us of a call on current devices.
+  // An empty kernel takes 4.4 us of a call on cold caches (H200), of which a busy one hides a part.
+  const bool busy =
+      metrics[metric::kSm].value_or(0) >= kBusy || metrics[metric::kMemory].value_or(0) >= kBusy;
+  const double launch = busy ? 2500 : 4400;
   findings.add("launch-bound", "The call is mostly launch overhead",
                {shown("median_ns", median), shown("launches per call", input.launches)},
-               2500.0 * std::max(1, input.launches) / median, kLaunchBoundNs / median);
+               launch * std::max(1, input.launches) / median, kLaunchBoundNs / median);
 }
 
 /// Share of the time in which a multiprocessor that got a block had work.
@@ -45,8 +48,9 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
     findings.add("small-grid", "[A] The grid is too small for the device",
                  {shown(metric::kWaves, *waves)},
                  // Where each SM has a block and one reason keeps it waiting, more blocks are half
-                 // of the way.
-                 (1 - *waves) * metrics.free_share() * (waits_everywhere(metrics, sms) ? 0.5 : 1),
+                 // of the way; and they wait for the same instructions.
+                 (1 - *waves) * metrics.free_share() * (waits_everywhere(metrics, sms) ? 0.5 : 1) *
+                     (1 - metrics.stall_share("no_instruction")),
                  0.5 / std::max(*waves, 0.01));
 }
 
@@ -59,10 +63,10 @@ void tail_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
     // A single wave has no tail, and a small grid is a separate finding. But where each SM got a
     // block, they should end together; of a short kernel much is the launch.
     const bool each = metrics[metric::kGrid].value_or(0) >= input.device.multiprocessors;
-    if (!each || !active || *active > 0.5 || metrics.duration_ns() < kLaunchBoundNs) return;
-    findings.add("tail-effect", "[B] A few blocks take much longer than all others",
+    if (!each || !active || 1 - *active <= 0.15 || metrics.duration_ns() < kLaunchBoundNs) return;
+    findings.add("tail-effect", "[B] Some blocks take much longer than others",
                  {shown("share of the time in which SMs had work", *active)}, 1 - *active,
-                 0.5 / *active);
+                 (1 - *active) / 0.15);
   } else if (tail > 0.15) {
     const double idle = active ? std::min(tail, 1 - *active) : tail;
     if (idle <= 0.05) return;  // the last wave was short
@@ -130,13 +134,14 @@ double conflict_share(const Metrics& metrics) {
 
 void conflict_rule(const Metrics& metrics, Findings& findings) {
   const double share = conflict_share(metrics);
-  if (share <= 0.2) return;
-  findings.add(
-      "bank-conflicts", "Shared-memory bank conflicts",
-      {shown("bank conflicts, share of wavefronts", share),
-       shown("shared wavefronts", metrics[kWavefronts].value_or(0))},
-      share * (metrics.stall_share("short_scoreboard") + metrics.stall_share("mio_throttle")),
-      share / 0.2);
+  if (share <= 0.2 || !uses_shared(metrics)) return;
+  findings.add("bank-conflicts", "Shared-memory bank conflicts",
+               {shown("bank conflicts, share of wavefronts", share),
+                shown("shared wavefronts", metrics[kWavefronts].value_or(0))},
+               std::min(share * (metrics.stall_share("short_scoreboard") +
+                                 metrics.stall_share("mio_throttle")),
+                        left_by_compute(metrics)),
+               share / 0.2);
 }
 
 void shared_rule(const Metrics& metrics, Findings& findings) {
@@ -148,8 +153,9 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
   const bool full = l1 >= kBusy && metrics[kWavefronts].value_or(0) > load_wavefronts(metrics) &&
                     !atomics && !findings.has("l1-bound") && !findings.has("uncoalesced-loads") &&
                     !findings.has("tma-bound") && !findings.has("fma-without-tensor") &&
+                    metrics[metric::kTensor].value_or(0) < kNearLimit &&
                     local_share(metrics) <= kMuchLocal;
-  if ((waiting && *waiting > 2 && !special_functions_only(metrics)) || full) {
+  if ((waiting && *waiting > 2 && !waits_short_elsewhere(metrics)) || full) {
     std::vector<std::string> evidence{stall_text("short_scoreboard", waiting.value_or(0))};
     if (full) evidence.push_back(shown(metric::kL1, l1));
     // Work that the unit need not do can save more than waits.
@@ -159,6 +165,34 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
                  std::max(shared_share(metrics) * metrics.free_share() * (atomics ? 0.5 : 1),
                           full ? 0.5 * l1 / 100 * (1 - conflict_share(metrics)) : 0),
                  std::max(waiting.value_or(0) / 2, full ? l1 / kBusy : 0));
+  }
+}
+
+/// Global atomics of an average block.
+double atomics_per_block(const Metrics& metrics) {
+  const double atomics = metrics["smsp__sass_inst_executed_op_global_atom.sum"].value_or(0) +
+                         metrics["smsp__sass_inst_executed_op_global_red.sum"].value_or(0);
+  return atomics / std::max(1.0, metrics[metric::kGrid].value_or(0));
+}
+
+void barrier_rule(const Metrics& metrics, Findings& findings) {
+  const auto barrier = metrics.stall("barrier");
+  if (!barrier || *barrier <= 2) return;
+  // Where the slowest warps wait for a unit that is busy, so do those at the barrier.
+  const bool explained = findings.has("l1-bound") || barriers_wait_for_shared(metrics);
+  if (meets_at_grid_barriers(metrics)) {
+    // All warps load at once after such a barrier, and one of each block asks for its end.
+    const double waits =
+        metrics.stall_share("barrier") + metrics.stall_share("long_scoreboard") / 2;
+    findings.add("barrier-stalls", "[I] Blocks wait for each other at barriers of the grid",
+                 {stall_text("barrier", *barrier),
+                  shown("global atomic instructions per block", atomics_per_block(metrics))},
+                 waits * metrics.free_share(), *barrier / 2);
+  } else {
+    findings.add("barrier-stalls", "[I] Warps wait at block barriers",
+                 {stall_text("barrier", *barrier)},
+                 metrics.stall_share("barrier") * metrics.free_share() * (explained ? 0.5 : 1),
+                 *barrier / 2);
   }
 }
 
@@ -175,6 +209,12 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
         (metrics.stall_share("lg_throttle") + metrics.stall_share("long_scoreboard")) *
             metrics.free_share(),
         *throttle);
+  else if (const double share = returned_share(metrics); share > 0.1)
+    findings.add("atomics-contention", "[G] Warps wait for what global atomics return",
+                 {shown("global atomic instructions", atom.value_or(0)),
+                  shown("their share of loads and atomics", share)},
+                 metrics.stall_share("long_scoreboard") * share * metrics.free_share(),
+                 share / 0.1);
   const auto shared = metrics[kSharedAtomics];
   const auto all = metrics[metric::kInstructions];
   const double queue =
@@ -190,14 +230,7 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
     findings.add("fence-stalls", "Warps wait until others can see what they wrote",
                  {stall_text("membar", *fence)},
                  metrics.stall_share("membar") * metrics.free_share(), *fence);
-  const auto barrier = metrics.stall("barrier");
-  // Where the slowest warps wait for a unit that is busy, so do those at the barrier.
-  const bool explained = findings.has("l1-bound") || barriers_wait_for_shared(metrics);
-  if (barrier && *barrier > 2)
-    findings.add("barrier-stalls", "[I] Warps wait at block barriers",
-                 {stall_text("barrier", *barrier)},
-                 metrics.stall_share("barrier") * metrics.free_share() * (explained ? 0.5 : 1),
-                 *barrier / 2);
+  barrier_rule(metrics, findings);
 }
 
 }  // namespace
@@ -205,10 +238,31 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
 bool waits_everywhere(const Metrics& metrics, int multiprocessors) {
   const auto grid = metrics[metric::kGrid];
   if (!grid || *grid < multiprocessors) return false;
-  constexpr std::array kReasons{"barrier", "long_scoreboard", "membar"};
-  return is_chain(metrics, multiprocessors) || std::ranges::any_of(kReasons, [&](auto* reason) {
-           return metrics.stall_share(reason) > 0.4;
-         });
+  const auto stall = metrics.dominant_stall();
+  return is_chain(metrics, multiprocessors) || meets_at_grid_barriers(metrics) ||
+         (stall && stall->second > kOneReason);
+}
+
+bool uses_shared(const Metrics& metrics) {
+  return metrics["sm__sass_data_bytes_mem_shared.sum"].value_or(1) > 0;
+}
+
+bool meets_at_grid_barriers(const Metrics& metrics) {
+  // A warp of each resident block counts up, again and again, while the others wait for it.
+  return metrics[metric::kGrid].value_or(0) > 1 && metrics[metric::kWaves].value_or(2) <= 1 &&
+         atomics_per_block(metrics) >= 2 && metrics.stall_share("barrier") > 0.2;
+}
+
+double left_by_compute(const Metrics& metrics) {
+  const double compute = metrics[metric::kSm].value_or(0);
+  const double memory = metrics[metric::kMemory].value_or(100);
+  return compute >= kBusy && compute >= memory + kLead ? 1 - compute / 100 : 1;
+}
+
+double returned_share(const Metrics& metrics) {
+  const double atomics = metrics["smsp__sass_inst_executed_op_global_atom.sum"].value_or(0);
+  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  return loads && atomics > 0 ? atomics / (atomics + *loads) : 0;
 }
 
 bool is_mostly_launch(const Metrics& metrics) {
@@ -219,7 +273,7 @@ bool is_mostly_launch(const Metrics& metrics) {
 }
 
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
-  launch_rule(input, findings);
+  launch_rule(metrics, input, findings);
   grid_rule(metrics, input, findings);
   tail_rule(metrics, input, findings);
   occupancy_rule(metrics, findings);

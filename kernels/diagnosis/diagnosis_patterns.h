@@ -48,8 +48,12 @@ struct HostClass {
 /// more parallel work within a thread is missing, not a larger grid.
 [[nodiscard]] bool is_chain(const Metrics& metrics, int multiprocessors);
 
-/// Warps that wait for short operations wait for special functions: little is in shared memory.
-[[nodiscard]] bool special_functions_only(const Metrics& metrics);
+/// Whether anything is in shared memory.
+[[nodiscard]] bool uses_shared(const Metrics& metrics);
+
+/// Warps that wait for short operations wait for special functions or other lanes: little or
+/// nothing is in shared memory.
+[[nodiscard]] bool waits_short_elsewhere(const Metrics& metrics);
 
 /// Such a chain where each warp has a scheduler for itself: idle multiprocessors would not help it.
 [[nodiscard]] bool is_lone_chain(const Metrics& metrics);
@@ -64,6 +68,15 @@ struct HostClass {
 /// A kernel of some microseconds in most of which no SM has work.
 [[nodiscard]] bool is_mostly_launch(const Metrics& metrics);
 
+/// Blocks that are resident together wait for each other, again and again.
+[[nodiscard]] bool meets_at_grid_barriers(const Metrics& metrics);
+
+/// The most that less work of the memory can gain where arithmetic sets the pace, else 1.
+[[nodiscard]] double left_by_compute(const Metrics& metrics);
+
+/// Of global loads and atomics, the share of atomics whose result is used.
+[[nodiscard]] double returned_share(const Metrics& metrics);
+
 /// Lanes that read different places of constant memory take turns. NVIDIA counts the unit that
 /// serves them as part of the SM, which then looks busy although it issues nothing.
 [[nodiscard]] bool reads_constants_in_turns(const Metrics& metrics);
@@ -72,6 +85,12 @@ struct HostClass {
 /// first a unit is near its limit, below the second it is not the limit.
 inline constexpr double kNearLimit = 80;
 inline constexpr double kBusy = 60;
+
+/// The lead that decides between two roofs, in per cent; from the same rule.
+inline constexpr double kLead = 10;
+
+/// A share of the waiting from which on one reason explains it.
+inline constexpr double kOneReason = 0.4;
 
 /// Calls this short are mostly launch overhead (see TensorRT-LLM's performance guide).
 inline constexpr double kLaunchBoundNs = 10'000;

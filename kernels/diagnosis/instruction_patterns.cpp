@@ -8,10 +8,13 @@
 namespace ratchet {
 namespace {
 
+// From this share on, results of the instructions before are what warps wait for.
+constexpr double kChain = 0.5;
+
 /// Share of the waiting for results of the instructions before.
 double chain_share(const Metrics& metrics) {
   return metrics.stall_share("wait") +
-         (special_functions_only(metrics) ? metrics.stall_share("short_scoreboard") : 0);
+         (waits_short_elsewhere(metrics) ? metrics.stall_share("short_scoreboard") : 0);
 }
 
 bool has_fp64(const DiagnosisInput& input) {
@@ -91,7 +94,7 @@ void tensor_rule(const Metrics& metrics, Findings& findings) {
 void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
   const auto tensor = metrics[metric::kTensor];
-  const double much = has_half(input) ? 30 : 50;
+  const double much = has_half(input) ? 25 : 50;
   // Operands of scalar products that are read one by one fill the queue before the FMA pipe.
   const bool queued = has_half(input) && metrics.stall_share("mio_throttle") > 0.3;
   if (fma && tensor && *fma > (queued ? 10 : much) && *tensor < 1 &&
@@ -99,37 +102,50 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
     findings.add(
         "fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
         {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
-        // Tensor cores can only help if the work is a matrix product.
-        (queued ? 1 - metrics.free_share() : *fma / 100) / 2 * metrics.active_share().value_or(1),
+        // Tensor cores can only help if the work is a matrix product, and cost digits of fp32.
+        (queued ? 1 - metrics.free_share() : *fma / 100) / (has_half(input) ? 2 : 4) *
+            metrics.active_share().value_or(1),
         queued ? 1.2 : *fma / much);
   tensor_rule(metrics, findings);
   const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
   const bool accidental = fp64 && *fp64 > 1 && !has_fp64(input);
+  constexpr double kConversions = 8;
   if (accidental)
     findings.add("accidental-fp64", "[L] Double precision in a kernel without fp64 tensors",
                  {shown("fp64 pipe, %", *fp64)},
                  // Conversions to double and back run on the unit for special functions.
-                 std::max(*fp64, special.value_or(0)) / 100, *fp64);
-  if (special && *special > 70 && !accidental)
+                 // An operation of double precision has two at most, at a quarter of its rate.
+                 std::max(*fp64, std::min(special.value_or(0), kConversions * *fp64)) / 100, *fp64);
+  const bool converts = accidental && special.value_or(0) <= 2 * kConversions * *fp64;
+  if (special && *special >= kBusy && !converts)
     findings.add("special-function-bound", "The special-function unit is busy",
-                 {shown("XU pipe, %", *special)}, *special / 100 / 2, *special / 70);
+                 {shown("XU pipe, %", *special)}, *special / 100 / 2, *special / kBusy);
   const auto threads = metrics["smsp__thread_inst_executed_per_inst_executed.ratio"];
-  if (threads && *threads > 0 && *threads < 24)
+  // A single lane asks for the end of bulk copies.
+  if (threads && *threads > 0 && *threads < 24 && !findings.has("tma-bound"))
     findings.add("warp-divergence", "[N] Few active threads per warp instruction",
                  {shown("threads per instruction, of 32", *threads)},
-                 // Idle lanes cost what the instructions cost.
-                 (1 - *threads / 32) * metrics[metric::kIssue].value_or(100) / 100, 24 / *threads);
+                 // Idle lanes cost what the instructions cost, and their waits where no memory is
+                 // busy: the paths of a warp wait one after the other.
+                 (1 - *threads / 32) *
+                     std::max(metrics[metric::kIssue].value_or(100),
+                              100 - metrics[metric::kMemory].value_or(100)) /
+                     100,
+                 24 / *threads);
   arithmetic_rule(metrics, findings);
 }
 
 void fetch_rules(const Metrics& metrics, Findings& findings) {
   const auto fetch = metrics.stall("no_instruction");
-  // Short kernels start with empty caches: a small share is not a pattern.
+  // Kernels start with empty caches of code and constants, which takes a microsecond.
+  constexpr double kFirst = 1000;
+  const double time = metrics.duration_ns();
+  const double warm = time > 0 ? std::max(0.0, 1 - kFirst / time) : 1;
   if (fetch && *fetch > 0.5 && metrics.stall_share("no_instruction") > 0.1)
     findings.add("instruction-cache-miss", "Warps wait for instructions",
                  {stall_text("no_instruction", *fetch)},
-                 metrics.stall_share("no_instruction") * metrics.free_share(), *fetch / 0.5);
+                 metrics.stall_share("no_instruction") * metrics.free_share() * warm, *fetch / 0.5);
   if (reads_constants_in_turns(metrics))
     findings.add("constant-cache-miss", "Lanes read different places of constant memory, in turns",
                  {stall_text("mio_throttle", metrics.stall("mio_throttle").value_or(0)),
@@ -140,7 +156,7 @@ void fetch_rules(const Metrics& metrics, Findings& findings) {
       metrics.stall_share("imc_miss") > 0.1)
     findings.add("constant-cache-miss", "Warps wait for constants",
                  {stall_text("imc_miss", *constants)},
-                 metrics.stall_share("imc_miss") * metrics.free_share(), *constants);
+                 metrics.stall_share("imc_miss") * metrics.free_share() * warm, *constants);
 }
 
 void chain_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
@@ -152,12 +168,13 @@ void chain_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& f
                {stall_text("wait", metrics.stall("wait").value_or(0)),
                 stall_text("short_scoreboard", metrics.stall("short_scoreboard").value_or(0)),
                 shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
-               share * metrics.free_share(), share / 0.6 * 1.2);
+               share * metrics.free_share(), share / kChain);
 }
 
 }  // namespace
 
-bool special_functions_only(const Metrics& metrics) {
+bool waits_short_elsewhere(const Metrics& metrics) {
+  if (!uses_shared(metrics)) return true;
   const auto shared = metrics[kWavefronts];
   const auto all = metrics[metric::kInstructions];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
@@ -167,12 +184,13 @@ bool special_functions_only(const Metrics& metrics) {
 bool is_lone_chain(const Metrics& metrics) {
   constexpr double kSchedulers = 4.2;  // four in a multiprocessor
   const auto warps = metrics["sm__warps_active.avg.per_cycle_active"];
-  return warps && *warps > 0 && *warps <= kSchedulers && chain_share(metrics) > 0.6;
+  return warps && *warps > 0 && *warps <= kSchedulers && chain_share(metrics) > kChain;
 }
 
 bool is_chain(const Metrics& metrics, int multiprocessors) {
   const auto grid = metrics[metric::kGrid];
-  return grid && (*grid >= multiprocessors || is_lone_chain(metrics)) && chain_share(metrics) > 0.6;
+  return grid && (*grid >= multiprocessors || is_lone_chain(metrics)) &&
+         chain_share(metrics) > kChain;
 }
 
 bool reads_constants_in_turns(const Metrics& metrics) {

@@ -35,20 +35,26 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   if (loads && *loads > 0 && *loads < kBusy && (!counted || each > 5)) {
     std::vector<std::string> evidence{shown("bytes per sector of global loads, %", *loads)};
     if (counted) evidence.push_back(shown("sectors per request", each));
+    // Where little is moved, sectors are the smaller half of what a load waits for.
+    const double moved = metrics[metric::kMemory].value_or(100) / kBusy;
+    const double gain = (1 - *loads / 100) * global_share(metrics) * std::clamp(moved, 0.5, 1.0);
     findings.add("uncoalesced-loads", "[C] Global loads use only part of each sector",
-                 std::move(evidence), (1 - *loads / 100) * global_share(metrics), kBusy / *loads);
+                 std::move(evidence), std::min(gain, left_by_compute(metrics)), kBusy / *loads);
   }
   const auto stores = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"];
   const auto red = metrics["smsp__sass_inst_executed_op_global_red.sum"];
   // What few threads write at the end of a reduction wastes nothing that counts.
   const auto written = metrics["l1tex__m_l1tex2xbar_write_bytes.sum"];
   const auto read = metrics["l1tex__m_xbar2l1tex_read_bytes.sum"];
-  const bool few = written && read && *written < 0.05 * (*written + *read);
-  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0 && !few)
-    findings.add("partial-sector-stores", "[D] Global stores write only part of each sector",
-                 {shown("bytes per sector of global stores, %", *stores)},
-                 (1 - *stores / 100) / 2 * metrics[metric::kMemory].value_or(100) / 100,
-                 50 / *stores);
+  const bool counted_both = written && read && *written + *read > 0;
+  const double share = counted_both ? *written / (*written + *read) : 0.5;
+  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0 && share >= 0.05)
+    findings.add(
+        "partial-sector-stores", "[D] Global stores write only part of each sector",
+        {shown("bytes per sector of global stores, %", *stores)},
+        std::min((1 - *stores / 100) * share * metrics[metric::kMemory].value_or(100) / 100,
+                 left_by_compute(metrics)),
+        50 / *stores);
 }
 
 /// Every byte that a load fetches is used, but there are few of them for each thread.
@@ -104,11 +110,11 @@ void l1_rule(const Metrics& metrics, Findings& findings) {
 void l2_rule(const Metrics& metrics, Findings& findings) {
   const auto l2 = metrics[metric::kL2];
   const auto dram = metrics[metric::kDram];
-  if (l2 && dram && *l2 > 70 && *dram < 40 && !findings.has("uncoalesced-loads") &&
-      local_share(metrics) <= kMuchLocal)
+  if (l2 && dram && *l2 > kBusy && *dram < 40 && !findings.has("uncoalesced-loads") &&
+      !findings.has("partial-sector-stores") && local_share(metrics) <= kMuchLocal)
     findings.add("l2-bound", "L2 is near its limit",
                  {shown(metric::kL2, *l2), shown(metric::kDram, *dram)}, 0.5 * *l2 / 100,
-                 std::min(*l2 / 70, 40 / std::max(*dram, 1.0)) * 1.1);
+                 std::min(*l2 / kBusy, 40 / std::max(*dram, 1.0)) * 1.1);
 }
 
 /// Waits for bulk copies look like waits for loads; the copy engine's counters distinguish them.
@@ -135,7 +141,7 @@ void spill_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& f
   if (local && *local > 0) {
     std::vector<std::string> evidence{shown("local memory instructions", *local)};
     if (all) evidence.push_back(shown("all instructions", *all));
-    const double share = all && *all > 0 ? *local / *all : 0;
+    const double share = all && *all > 0 ? *local / *all : 0.05;
     // Where they are a good part of the instructions, they also cause their part of the waits.
     const double others = metrics[kLoadRequests].value_or(0);
     const double waits = global_share(metrics) * *local / (*local + others);
@@ -185,25 +191,33 @@ void load_patterns(const Metrics& metrics, Findings& findings) {
   const auto waiting = metrics.stall("long_scoreboard");
   const auto dram = metrics[metric::kDram];
   if (!dram || local_share(metrics) > kMuchLocal) return;
-  const bool elsewhere = findings.has("tma-bound") || findings.has("atomics-contention");
+  const double returned = returned_share(metrics);
+  const bool elsewhere =
+      findings.has("tma-bound") || (findings.has("atomics-contention") && returned <= 0.1);
   const bool memory_idle = metrics[metric::kMemory].value_or(0) < kBusy;
-  if (waiting && *waiting > 2 && *dram > 30) {
+  // Bytes that need not move save as much where DRAM sets the pace.
+  const double fewer = *dram >= kBusy ? *dram / 200 : 0;
+  // Up to half of its rate DRAM answers as fast as if it were idle.
+  constexpr double kLoaded = 50;
+  if (waiting && *waiting > 2 && *dram >= kLoaded) {
     findings.add("dram-bound-latency", "[M] Loads wait for DRAM",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
-                 1 - *dram / 100, *dram / 30);
+                 std::max(1 - *dram / 100, fewer), *dram / kLoaded);
   } else if (waiting && *waiting > 3 && memory_idle && !elsewhere) {
     // Few warps cannot hide latency: if their number is limited, that limit comes first.
     // Fences empty the first cache, so that the loads behind them wait longer.
+    // So they do after a barrier of the grid, all at once.
     const bool explained = findings.has("low-achieved-occupancy") ||
-                           findings.has("narrow-access") || metrics.stall_share("membar") > 0.25;
-    const double blame = explained ? 0.5 : 1;
-    findings.add("latency-bound-loads", "[E] Loads wait although DRAM is idle",
+                           findings.has("narrow-access") || metrics.stall_share("membar") > 0.25 ||
+                           meets_at_grid_barriers(metrics);
+    const double blame = (explained ? 0.5 : 1) * (1 - returned);
+    findings.add("latency-bound-loads", "[E] Loads wait although DRAM is not busy",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
                  metrics.stall_share("long_scoreboard") * metrics.free_share() * blame,
                  std::min(*waiting / 3, 10 / std::max(*dram, 1.0) + 0.5));
   } else if (*dram > kNearLimit) {
     findings.add("dram-bound-latency", "[M] DRAM is near its limit", {shown(metric::kDram, *dram)},
-                 1 - *dram / 100, *dram / 60);
+                 fewer, *dram / kBusy);
   }
 }
 

@@ -1,5 +1,6 @@
 // Causes that show in the same stalls or the same unit, and what tells them apart.
 
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <string>
@@ -128,4 +129,128 @@ TEST_CASE("small copies, small threads and lone chains have their own findings",
   };
   CHECK(found(moves(1e8)) == "narrow-access latency-bound-loads");
   CHECK(found(moves(2e7)) == "latency-bound-loads");
+}
+
+TEST_CASE("a barrier of the grid is told from loads between barriers of blocks", "[diagnosis]") {
+  const auto meets = [](double atomics) {
+    return counted({{kComputes, 16},
+                    {kMoves, 20},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 0.1},
+                    {"launch__grid_size", 132},
+                    {"launch__waves_per_multiprocessor", 0.25},
+                    {"smsp__sass_inst_executed_op_global_atom.sum", atomics},
+                    {waiting("barrier"), 9.5},
+                    {waiting("long_scoreboard"), 11},
+                    {waiting("wait"), 2}});
+  };
+  CHECK(found(meets(132 * 65)) == "barrier-stalls small-grid latency-bound-loads");
+  CHECK(meets(132 * 65).bound == Bound::latency);
+  CHECK(first(meets(132)) == "latency-bound-loads");  // once per block: a sum at its end
+}
+
+TEST_CASE("more blocks do not help those that wait for the same instructions", "[diagnosis]") {
+  const auto fetches = [](double fetch, double other) {
+    return counted({{kComputes, 15},
+                    {kMoves, 1},
+                    {"smsp__issue_active.avg.pct_of_peak_sustained_active", 15},
+                    {"launch__grid_size", 132},
+                    {"launch__waves_per_multiprocessor", 0.06},
+                    {waiting("no_instruction"), fetch},
+                    {waiting("wait"), other}});
+  };
+  CHECK(found(fetches(9, 1)) == "instruction-cache-miss");
+  CHECK(fetches(9, 1).bound == Bound::latency);
+  CHECK(found(fetches(0.6, 4)) == "dependency-chain small-grid");
+}
+
+TEST_CASE("sectors count by what memory moves, and nothing small is listed", "[diagnosis]") {
+  const auto strided = [](double memory, double waits) {
+    return counted({{kComputes, 10},
+                    {kMoves, memory},
+                    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 12.5},
+                    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 12.5},
+                    {waiting("barrier"), 10 - waits},
+                    {waiting("long_scoreboard"), waits}});
+  };
+  CHECK(found(strided(80, 9.9)) == "uncoalesced-loads partial-sector-stores");
+  CHECK(found(strided(2, 0.1)) == "barrier-stalls");
+  // Traffic that is first and leads makes a memory-bound kernel before it fills memory.
+  CHECK(strided(50, 9.9).bound == Bound::memory);
+  CHECK(strided(30, 9.9).bound == Bound::latency);
+}
+
+TEST_CASE("loads wait for DRAM only where it is loaded", "[diagnosis]") {
+  const auto loaded = [](double dram) {
+    return counted({{kComputes, 10},
+                    {kMoves, dram},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", dram},
+                    {waiting("long_scoreboard"), 20}});
+  };
+  CHECK(found(loaded(40)) == "latency-bound-loads");
+  CHECK(loaded(40).bound == Bound::latency);
+  CHECK(found(loaded(55)) == "dram-bound-latency");
+  CHECK(loaded(55).bound == Bound::memory);
+  CHECK(loaded(90).findings.at(0).headroom == Catch::Approx(0.45));  // fewer bytes, not fewer waits
+}
+
+TEST_CASE("uneven blocks are the limit, not what the long ones are full of", "[diagnosis]") {
+  const auto uneven = [](double active) {
+    return counted({{kComputes, 47},
+                    {kMoves, 1},
+                    {"launch__waves_per_multiprocessor", 1.03},
+                    {"sm__cycles_active.avg", active},
+                    {"sm__cycles_elapsed.max", 100}});
+  };
+  CHECK(found(uneven(51)) == "tail-effect");
+  CHECK(uneven(51).bound == Bound::occupancy);
+  CHECK(found(uneven(99)).empty());
+}
+
+TEST_CASE("warps that need the results of atomics wait for them", "[diagnosis]") {
+  const auto returns = [](double atomics) {
+    return counted({{kComputes, 5},
+                    {kMoves, 5},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 2},
+                    {"smsp__sass_inst_executed_op_global_atom.sum", atomics},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1e4},
+                    {waiting("lg_throttle"), 0.1},
+                    {waiting("long_scoreboard"), 30}});
+  };
+  CHECK(first(returns(4e4)) == "atomics-contention");
+  CHECK(found(returns(500)) == "latency-bound-loads");
+}
+
+TEST_CASE("idle lanes cost the waits of their paths where no memory is busy", "[diagnosis]") {
+  const auto lanes = [](double memory) {
+    return counted({{kComputes, 10},
+                    {kMoves, memory},
+                    {"smsp__issue_active.avg.pct_of_peak_sustained_active", 10},
+                    {"smsp__thread_inst_executed_per_inst_executed.ratio", 4}});
+  };
+  CHECK(lanes(5).findings.at(0).headroom == Catch::Approx(0.875 * 0.95));
+  CHECK(lanes(95).findings.at(0).headroom == Catch::Approx(0.875 * 0.1));
+}
+
+TEST_CASE("units are blamed for what they do themselves", "[diagnosis]") {
+  const auto shuffles = [](double bytes) {
+    return counted(
+        {{"sm__sass_data_bytes_mem_shared.sum", bytes}, {waiting("short_scoreboard"), 5}});
+  };
+  CHECK(found(shuffles(1e6)) == "shared-memory-stalls");
+  CHECK(found(shuffles(0)).empty());
+  // Matrix instructions read shared memory at its full rate.
+  const auto tensor = [](double busy) {
+    return counted({{"l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 99},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e6},
+                    {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", busy}});
+  };
+  CHECK(found(tensor(98)).empty());
+  CHECK(first(tensor(0)) == "shared-memory-stalls");
+  // A few operations of double precision do not keep the unit for special functions busy.
+  const auto doubles = [](double pipe) {
+    return counted({{"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", pipe},
+                    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 90}});
+  };
+  CHECK(found(doubles(11)) == "accidental-fp64");
+  CHECK(first(doubles(2)) == "special-function-bound");
 }
