@@ -46,11 +46,10 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
 #pragma unroll
     for (int a = 0; a < AHEAD; ++a) {
-      if (AHEAD > 1 && p + a >= length) break;
       const float2 x = __half22float2(keys[a]), y = __half22float2(values[a]);
       float score = mine.x * x.x + mine.y * x.y;
       for (int lanes = 16; lanes; lanes /= 2) score += __shfl_xor_sync(~0u, score, lanes);
-      score *= 0.125f;
+      score = AHEAD == 1 || p + a < length ? score * 0.125f : -1e30f;
       const float now = fmaxf(most, score), old = __expf(most - now), p_now = __expf(score - now);
       sum = sum * old + p_now;
       result.x = result.x * old + p_now * y.x;
