@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/statistics/distant.h"
 #include "bench/statistics/floors.h"
 #include "bench/statistics/former.h"
 #include "bench/statistics/matches.h"
@@ -312,13 +313,17 @@ int main(int argc, char** argv) try {
   std::vector<std::string> wanted;
   CLI::App app("Simulated error rates of the timing rules", "bench-statistics");
   app.add_option("--trials", trials, "simulated sessions in each line");
-  app.add_option("--only", wanted,
-                 "coverage, equal, gains, minorities, noise, short, promotions, many, winners");
+  app.add_option(
+      "--only", wanted,
+      "coverage, equal, gains, minorities, distant, screenings, noise, short, promotions, many, "
+      "winners");
   CLI11_PARSE(app, argc, argv);
   const std::vector<Section> sections{{"coverage", coverage},
                                       {"equal", equal_kernels},
                                       {"gains", small_gains},
                                       {"minorities", minorities},
+                                      {"distant", distant_sides},
+                                      {"screenings", distant_screenings},
                                       {"noise", noise_floors},
                                       {"short", short_kernels},
                                       {"promotions", promotions},

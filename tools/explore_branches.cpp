@@ -17,9 +17,10 @@
 namespace ratchet {
 namespace {
 
-constexpr int kScreeningSamples = 24;  // four in each of six rounds: enough to find the two fastest
-constexpr int kHeatSamples = 12;       // of a sweep, doubled with every halving
-constexpr std::size_t kHeat = 7;       // beside the incumbent, all alive at once
+constexpr int kScreeningSamples =
+    24;                           // two in each of twelve rounds: enough to find the two fastest
+constexpr int kHeatSamples = 12;  // of a sweep, doubled with every halving
+constexpr std::size_t kHeat = 7;  // beside the incumbent, all alive at once
 
 struct BranchArg {
   std::optional<std::string> source;

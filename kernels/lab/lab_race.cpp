@@ -82,6 +82,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   // A race with a given number of samples only ranks, which takes no calibration.
   SessionPlan plan = session_plan(contract, device->device, !race.samples, call);
   plan.samples = race.samples;
+  plan.sparing = true;
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
   auto session = session_of(contract, race.dims, versions, plan, run_secret, call);
   if (!session) return session.error();

@@ -23,8 +23,13 @@ void judge_neighbors(double candidate_held, double other_held, Comparison& compa
 
 double held_share(std::span<const wire::Samples> blocks) {
   double sum = 0;
-  for (const auto& block : blocks) sum += block.held.value_or(0);
-  return blocks.empty() ? 0 : sum / static_cast<double>(blocks.size());
+  double count = 0;  // of blocks with calls
+  for (const auto& block : blocks) {
+    if (block.elapsed_ns.empty()) continue;
+    sum += block.held.value_or(0);
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 void add_flag(Comparison& comparison, const char* flag) {

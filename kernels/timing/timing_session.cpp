@@ -26,6 +26,8 @@ constexpr int kRoundsOfFixed = 10;  // a given number of samples is split into t
 constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
+// So many times slower is beyond any noise, and a call that fills a block is worth sparing.
+constexpr double kDistant = 4;
 
 constexpr std::size_t kEvenLooks = 5;
 constexpr double kEvenShare = 0.18;  // the least with which eight rounds can decide, and a little
@@ -62,12 +64,20 @@ double error_rate_after(std::size_t rounds, const SessionPlan& plan) {
   return plan.samples ? plan.error_rate : plan.error_rate * look_after(rounds).share;
 }
 
-double noise_floor_of(const ContestantRecord& record, const SessionPlan& plan) {
+/// The first contestant; if that is distant, one whose rounds are whole.
+const ContestantRecord& steady(const std::vector<ContestantRecord>& contestants) {
+  const auto found = std::ranges::find_if(
+      contestants, [](const ContestantRecord& one) { return !one.distant && one.reasons.empty(); });
+  return found == contestants.end() ? contestants.front() : *found;
+}
+
+double noise_floor_of(const std::vector<ContestantRecord>& contestants, const SessionPlan& plan) {
   if (plan.noise) {
-    const auto timing = summarize(record.blocks, plan.discard_first, plan.cache_mode);
+    const auto timing = summarize(contestants.front().blocks, plan.discard_first, plan.cache_mode);
     const double time = timing ? timing->median.value : 0;
     return std::max(plan.least_noise, noise_floor_at(*plan.noise, time));
   }
+  const auto& record = steady(contestants);
   std::vector<PairedRound> whole;  // the first block of a round against the second
   for (std::size_t i = 0; i + 1 < record.blocks.size(); i += kBlocksOfRound)
     whole.push_back({record.blocks[i].elapsed_ns, record.blocks[i + 1].elapsed_ns});
@@ -83,7 +93,7 @@ bool precise(const ContestantRecord& record, const SessionPlan& plan) {
 /// Whether more rounds would change no verdict.
 bool decided(const std::vector<ContestantRecord>& contestants, const SessionPlan& plan) {
   const auto& first = contestants.front();
-  const double floor = noise_floor_of(first, plan);
+  const double floor = noise_floor_of(contestants, plan);
   const double rate = error_rate_after(rounds_of(first), plan) / plan.rivals;
   for (std::size_t i = 1; i < contestants.size(); ++i) {
     if (!contestants[i].reasons.empty()) continue;
@@ -204,7 +214,9 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
     if (auto done = block(lanes[i], call); !done) return done;
   std::reverse(turn.begin(), turn.end());
   for (const auto i : turn)
-    if (auto done = block(lanes[i], call); !done) return done;
+    if (!lanes[i].record.distant)
+      if (auto done = block(lanes[i], call); !done) return done;
+  if (plan_.sparing && rounds_of(lanes.front().record) == 1) note_distant(session_);
   const double spent = milliseconds_since(start);
   since_arranged_ms_ += spent;
   since_checked_ms_ += spent;
@@ -252,10 +264,20 @@ int TimingSession::block_size(const Lane& lane) {
   return std::min(even, *plan_.samples - lane.taken);
 }
 
+wire::TimeBlock TimingSession::plan_of(const Lane& lane) {
+  wire::TimeBlock plan{plan_.warmup, block_size(lane), lane.cache_mode, plan_.host_time,
+                       kBlockLimitMs};
+  if (!lane.record.distant) return plan;
+  plan.samples = 1;
+  // What a flush does not take away, long calls hardly depend on.
+  if (lane.cache_mode == CacheMode::cold) plan.warmup = 0;
+  return plan;
+}
+
 Status TimingSession::block(Lane& lane, const CallContext& call) {
-  const int size = block_size(lane);
-  if (!lane.runs() || size <= 0) return {};
-  const wire::TimeBlock plan{plan_.warmup, size, lane.cache_mode, plan_.host_time, kBlockLimitMs};
+  if (!lane.runs()) return {};
+  const auto plan = plan_of(lane);
+  if (plan.samples <= 0) return {};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
@@ -263,12 +285,14 @@ Status TimingSession::block(Lane& lane, const CallContext& call) {
   session_.sampling_ms += spent;
   // The probe included loading code and initial measurements; a block predicts better how many
   // samples fit the next one.
-  lane.call_ms = spent / (plan.warmup + size);
+  lane.call_ms = spent / (plan.warmup + plan.samples);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
   // The first block after `give` uses the places of the rotation from the first on.
-  lane.calls = std::max(lane.calls, plan.warmup + size);
+  lane.calls = std::max(lane.calls, plan.warmup + plan.samples);
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
+  // A round has two blocks; that of a distant one lacks the other.
+  if (lane.record.distant) lane.record.blocks.emplace_back();
   lane.record.blocks.push_back(*std::move(samples));
   return {};
 }
@@ -286,11 +310,13 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
                                           double elapsed_ms) {
   const auto& first = session.contestants.front();
   if (plan.samples)
-    return samples_of(first) >= *plan.samples ? std::optional<std::string>("sample_limit")
-                                              : std::nullopt;
+    return samples_of(steady(session.contestants)) >= *plan.samples
+               ? std::optional<std::string>("sample_limit")
+               : std::nullopt;
   const auto rounds = rounds_of(first);
   const bool look = look_after(rounds).rounds == rounds;
-  if (look && (rounds >= kPreciseRounds || precise(first, plan)) &&
+  // Nobody asks for the exact time of a first contestant that all others beat by far.
+  if (look && (rounds >= kPreciseRounds || first.distant || precise(first, plan)) &&
       decided(session.contestants, plan))
     return "interval_reached";
   if (rounds >= kMostRounds && !plan.patient) return "sample_limit";
@@ -304,9 +330,33 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
 
 void conclude(SessionRecord& session, const SessionPlan& plan) {
   const auto& first = session.contestants.front();
-  session.noise_floor = noise_floor_of(first, plan);
+  session.noise_floor = noise_floor_of(session.contestants, plan);
   session.error_rate = error_rate_after(rounds_of(first), plan);
   session.discard_first = plan.discard_first;
+}
+
+void note_distant(SessionRecord& session) {
+  auto& all = session.contestants;
+  const auto times_of = [](const ContestantRecord& one) {
+    std::vector<double> times;
+    for (const auto& block : one.blocks)
+      times.insert(times.end(), block.elapsed_ns.begin(), block.elapsed_ns.end());
+    return times;
+  };
+  const auto beyond = [&](const ContestantRecord& slow, const ContestantRecord& fast) {
+    const auto longer = times_of(slow);
+    const auto shorter = times_of(fast);
+    if (longer.empty() || shorter.empty()) return false;
+    const double least = std::ranges::min(longer);
+    return least >= kBlockMs * 1e6 && least >= kDistant * std::ranges::max(shorter);
+  };
+  std::vector<ContestantRecord*> others;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i].reasons.empty()) others.push_back(&all[i]);
+  for (auto* one : others) one->distant = beyond(*one, all.front());
+  all.front().distant = !others.empty() && std::ranges::all_of(others, [&](const auto* one) {
+    return beyond(all.front(), *one);
+  });
 }
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {

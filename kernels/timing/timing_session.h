@@ -25,6 +25,7 @@ struct SessionPlan {
   int warmup = 1;              ///< untimed calls before every block
   std::optional<int> samples;  ///< this many per contestant; empty: until precise or out of time
   bool patient = false;        ///< an undecided comparison goes on until the time limit
+  bool sparing = false;        ///< distant contestants get one call a round
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
   double least_noise = kLeastNoise;   ///< ratios up to 1 + this, in either direction, are noise
   std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter is used
@@ -51,6 +52,7 @@ struct ContestantRecord {
   std::string name;
   std::vector<wire::Samples> blocks;  ///< in launch order
   std::vector<Reason> reasons;        ///< why its times do not count
+  bool distant = false;               ///< see `note_distant`
 };
 
 /// The first contestant is the one the others are compared with.
@@ -88,11 +90,19 @@ inline constexpr std::size_t kMostRounds = 144;
 /// and discarded samples. Pure.
 void conclude(SessionRecord& session, const SessionPlan& plan);
 
+/// Marks who is distant in a session that has recorded a round: whose calls take 5 ms at least, and
+/// four times as long as those of all that it is compared with. The first is compared with all
+/// others, each of these with the first. Nothing is marked in a session of one. Pure.
+void note_distant(SessionRecord& session);
+
 /// An interleaved comparison of live processes. In each round every contestant gets a block of
 /// samples in random order and a second block in the reverse order (ABBA), so that clock drift and
 /// contention affect all alike. Inputs change before every call. All contestants repeatedly get the
 /// same contents at new addresses, and now and then, and at the end, must have the right answers in
 /// an arena drawn at random; how often depends on the cost relative to the sampling.
+///
+/// In a `sparing` session a distant contestant gets a single call in each round from the second on,
+/// without a block in the reverse order: the rounds remain the units of all intervals.
 ///
 /// A contestant that fails or answers wrongly is excluded from then on; if it is the first, the
 /// session ends. Thread rule and errors: as WorkerProcess.
@@ -112,6 +122,7 @@ class TimingSession {
   Status give(Lane& lane, const CallContext& call);
   Status probe(Lane& lane, const CallContext& call);
   Status block(Lane& lane, const CallContext& call);
+  [[nodiscard]] wire::TimeBlock plan_of(const Lane& lane);
   Status judge(Lane& lane, const CallContext& call);
   [[nodiscard]] int block_size(const Lane& lane);
 

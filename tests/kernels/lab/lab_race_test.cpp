@@ -87,3 +87,34 @@ TEST_CASE("a race that only ranks calibrates nothing, one that decides does", "[
   CHECK_FALSE(race(12));
   CHECK(race(std::nullopt));
 }
+
+TEST_CASE("a race calls a far slower kernel once a round, whichever side it is on",
+          "[race][timed]") {
+  Race fixture;
+  const auto slow = fixture.candidate(racing_source(800));
+  const auto fast = fixture.candidate(racing_source(4));
+  const auto near = fixture.candidate(racing_source(5));
+  const auto race = [&](const std::vector<Entrant>& entrants) {
+    auto lines =
+        fixture.lab->race(fixture.contract, entrants, {fixture.contract.cases.front().dims, 24},
+                          "secret", fixture.call);
+    REQUIRE(lines);
+    return *std::move(lines);
+  };
+  // 24 samples are two in each of twelve rounds, less the first. The slow one has as many in the
+  // first round, and one in each of eleven.
+  constexpr int kAll = 23;
+  constexpr int kSpared = 12;
+
+  const auto parent = race({{"slow", &slow}, {"fast", &fast}, {"near", &near}});
+  CHECK(parent[0].timing->samples == kSpared);
+  CHECK(parent[1].timing->samples == kAll);
+  CHECK(parent[2].timing->samples == kAll);
+  CHECK(parent[1].speedup->pairs == 12);
+  CHECK(parent[1].speedup->verdict == Verdict::faster);
+  const auto branch = race({{"fast", &fast}, {"slow", &slow}, {"near", &near}});
+  CHECK(branch[0].timing->samples == kAll);
+  CHECK(branch[1].timing->samples == kSpared);
+  CHECK(branch[1].speedup->verdict == Verdict::slower);
+  CHECK(branch[2].timing->samples == kAll);
+}

@@ -34,6 +34,41 @@ SessionRecord unclear(std::size_t rounds) {
   return recorded(rounds, 1, 1.02);
 }
 
+/// Kernels of these times, ms, after one whole round of two calls a block.
+SessionRecord begun(const std::vector<double>& times_ms) {
+  SessionRecord session;
+  for (const auto ms : times_ms) {
+    session.contestants.push_back({std::to_string(ms), {}, {}});
+    for (std::size_t i = 0; i < kBlocksOfRound; ++i)
+      session.contestants.back().blocks.push_back({.elapsed_ns = {ms * 1e6, ms * 1.01e6}});
+  }
+  return session;
+}
+
+std::vector<bool> distant_of(SessionRecord session) {
+  note_distant(session);
+  std::vector<bool> distant;
+  for (const auto& one : session.contestants) distant.push_back(one.distant);
+  return distant;
+}
+
+/// A slow first contestant beside two fast ones, as a sparing session records them; the second
+/// block of a fast one takes 1 % longer.
+SessionRecord spared(std::size_t rounds) {
+  auto session = begun({27, 0.5, 0.55});
+  note_distant(session);
+  for (std::size_t i = 1; i < rounds; ++i) {
+    session.contestants[0].blocks.emplace_back();
+    session.contestants[0].blocks.push_back({.elapsed_ns = {i % 2 == 0 ? 27.0e6 : 27.5e6}});
+    for (std::size_t c = 1; c < 3; ++c) {
+      const auto times = session.contestants[c].blocks.front().elapsed_ns;
+      session.contestants[c].blocks.push_back({.elapsed_ns = {times[0], times[0]}});
+      session.contestants[c].blocks.push_back({.elapsed_ns = {times[1], times[1]}});
+    }
+  }
+  return session;
+}
+
 }  // namespace
 
 TEST_CASE("calls whose span fits their time are accepted", "[timing]") {
@@ -107,4 +142,67 @@ TEST_CASE("the verdicts of a session have the error rate of its last look", "[ti
   plan.samples = 26;  // a given number of samples is looked at once
   conclude(session, plan);
   CHECK(session.error_rate == kErrorRate);
+}
+
+TEST_CASE("distant is who is far slower than all that it is compared with", "[timing]") {
+  using Distant = std::vector<bool>;
+  CHECK(distant_of(begun({27, 0.5, 0.6})) == Distant{true, false, false});
+  // One of the others is near: rounds as ever.
+  CHECK(distant_of(begun({27, 0.5, 7})) == Distant{false, false, false});
+  CHECK(distant_of(begun({0.5, 27, 0.6})) == Distant{false, true, false});
+  // Short calls cost nothing. 5 ms fill a block.
+  CHECK(distant_of(begun({4.9, 0.5})) == Distant{false, false});
+  CHECK(distant_of(begun({5, 0.5})) == Distant{true, false});
+  // Four times the longest call of the other.
+  CHECK(distant_of(begun({27, 27 / 4.05})) == Distant{true, false});
+  CHECK(distant_of(begun({27, 27 / 4.03})) == Distant{false, false});
+  CHECK(distant_of(begun({27})) == Distant{false});
+}
+
+TEST_CASE("who is out makes nobody distant", "[timing]") {
+  auto session = begun({27, 0.5});
+  session.contestants[1].reasons.push_back({"wrong", "", {}});
+
+  CHECK(distant_of(session) == std::vector<bool>{false, false});
+}
+
+TEST_CASE("a distant contestant's rounds decide with one call each", "[timing]") {
+  const auto session = spared(13);
+  SessionPlan plan;
+  plan.rivals = 2;
+  auto ended = session;
+  conclude(ended, plan);
+  const auto speedups = challenges_of(ended);
+
+  REQUIRE(speedups);
+  REQUIRE(speedups->size() == 2);
+  CHECK((*speedups)[0].verdict == Verdict::faster);
+  CHECK((*speedups)[0].pairs == 13);  // the first round has more calls than the one discarded
+  CHECK((*speedups)[0].ci_low > 53);  // 27 ÷ 0.505
+  CHECK((*speedups)[0].ci_high < 55);
+  // Times of the first that scatter by 1 % would be asked for 55 rounds if they had to be precise.
+  CHECK(reason_to_stop(session, plan, 100) == "interval_reached");
+  CHECK_FALSE(reason_to_stop(spared(8), plan, 100));  // two verdicts need nine rounds
+}
+
+TEST_CASE("a given number of samples is counted where it is taken", "[timing]") {
+  SessionPlan plan;
+  plan.samples = 28;  // four a round
+
+  CHECK(reason_to_stop(spared(7), plan, 100) == "sample_limit");
+  CHECK_FALSE(reason_to_stop(spared(6), plan, 100));
+}
+
+TEST_CASE("without a calibration the floor is the scatter of whole rounds", "[timing]") {
+  auto session = spared(13);
+  conclude(session, {});
+
+  CHECK(session.noise_floor > 0.009);  // 1 % between the two blocks of a fast one
+  CHECK(session.noise_floor < 0.011);
+}
+
+TEST_CASE("blocks without calls do not count among those in which cores were held", "[timing]") {
+  const std::vector<wire::Samples> blocks{{}, {.elapsed_ns = {1.0}, .held = 0.5}};
+
+  CHECK(held_share(blocks) == 0.5);
 }
