@@ -14,8 +14,8 @@ namespace {
 class DeviceExaminer : public Examiner {
  public:
   DeviceExaminer(const Contract& contract, std::unique_ptr<DeviceTrials> trials,
-                 CandidateProcess& candidate)
-      : contract_(contract), trials_(std::move(trials)), candidate_(&candidate) {}
+                 CandidateProcess* candidate)
+      : contract_(contract), trials_(std::move(trials)), candidate_(candidate) {}
 
   Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
                const CallContext& call) override {
@@ -92,6 +92,8 @@ class DeviceExaminer : public Examiner {
     return tolerance_for(type, contract_.atol, contract_.rtol);
   }
 
+  IdleJudge release() override { return {std::move(trials_), {}}; }
+
  private:
   Result<std::optional<SliceFinding>> examine_slice(const CallPlan& plan,
                                                     DeviceTrials::Content content,
@@ -151,7 +153,12 @@ Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& par
   if (auto opened = (*trials)->open(call); !opened) return opened.error();
   if (auto admitted = (*trials)->share_with(candidate, 0, call); !admitted) return admitted.error();
   return std::unique_ptr<Examiner>(
-      std::make_unique<DeviceExaminer>(contract, *std::move(trials), candidate));
+      std::make_unique<DeviceExaminer>(contract, *std::move(trials), &candidate));
+}
+
+std::unique_ptr<Examiner> device_examiner_with(const Contract& contract,
+                                               std::unique_ptr<DeviceTrials> trials) {
+  return std::make_unique<DeviceExaminer>(contract, std::move(trials), nullptr);
 }
 
 }  // namespace ratchet

@@ -10,8 +10,8 @@ namespace {
 /// The examiner that uses memory files.
 class FileExaminer : public Examiner {
  public:
-  FileExaminer(const Contract& contract, std::unique_ptr<Judge> judge, CandidateProcess& candidate)
-      : contract_(contract), judge_(std::move(judge)), candidate_(&candidate) {}
+  FileExaminer(const Contract& contract, std::unique_ptr<Judge> judge, CandidateProcess* candidate)
+      : contract_(contract), judge_(std::move(judge)), candidate_(candidate) {}
 
   Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
                const CallContext& call) override {
@@ -65,6 +65,8 @@ class FileExaminer : public Examiner {
   [[nodiscard]] wire::Tolerance tolerance_of(DType type) const override {
     return judge_->tolerance_of(type);
   }
+
+  IdleJudge release() override { return {{}, std::move(judge_)}; }
 
  private:
   Result<std::optional<SliceFinding>> examine_slice(const Trial& trial, const wire::Changed& whole,
@@ -130,7 +132,12 @@ Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
   if (!on_device)
     if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   return std::unique_ptr<Examiner>(
-      std::make_unique<FileExaminer>(contract, *std::move(judge), candidate));
+      std::make_unique<FileExaminer>(contract, *std::move(judge), &candidate));
+}
+
+std::unique_ptr<Examiner> examiner_with(const Contract& contract, IdleJudge judge) {
+  if (judge.on_device) return device_examiner_with(contract, std::move(judge.on_device));
+  return std::make_unique<FileExaminer>(contract, std::move(judge.by_files), nullptr);
 }
 
 }  // namespace ratchet

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/judge/idle_judge.h"
 #include "kernels/judge/judge.h"
 #include "kernels/process/candidate_process.h"
 
@@ -76,11 +77,17 @@ class Examiner {
 
   /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
+
+  /// Judge and reference, for another job; this examiner is of no use any more.
+  virtual IdleJudge release() = 0;
 };
 
 /// `within`: whether the answer is within so many times the allowed errors; `passed`: within them.
 [[nodiscard]] Result<double> strain_of(const std::function<Result<bool>(double)>& within,
                                        bool passed);
+
+/// By judge and reference that a job of the same `judge_terms` left; it has no candidate yet.
+[[nodiscard]] std::unique_ptr<Examiner> examiner_with(const Contract& contract, IdleJudge judge);
 
 /// Starts judge and reference and loads `code` into the launched candidate, all at the same time.
 /// Code that cannot be loaded is the candidate's fault.
@@ -90,10 +97,12 @@ class Examiner {
                                                               const CandidateProcess::Code& code,
                                                               const CallContext& call);
 
-/// The variant in device memory. Errors: `unavailable` if the devices, the contract or the machine
+/// The variants in device memory. Errors: `unavailable` if the devices, the contract or the machine
 /// do not allow it; the candidate is loaded even then.
 [[nodiscard]] Result<std::unique_ptr<Examiner>> open_device_examiner(
     const ReferenceParts& parts, const Contract& contract, CandidateProcess& candidate,
     const CandidateProcess::Code& code, const CallContext& call);
+[[nodiscard]] std::unique_ptr<Examiner> device_examiner_with(const Contract& contract,
+                                                             std::unique_ptr<DeviceTrials> trials);
 
 }  // namespace ratchet

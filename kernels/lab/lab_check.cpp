@@ -17,6 +17,7 @@
 #include "kernels/judge/examiner.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/lab/edge_values.h"
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/clock.h"
 #include "server/core/fields.h"
@@ -293,15 +294,6 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
   return sizes;
 }
 
-/// After a check: its contract, and, from the second such check in a row on, judge and reference.
-struct CheckedLast final : DeviceQueue::Left {
-  CheckedLast(std::string with, std::unique_ptr<Examiner> by)
-      : contract(std::move(with)), examiner(std::move(by)) {}
-
-  std::string contract;
-  std::unique_ptr<Examiner> examiner;  ///< whose candidate has ended
-};
-
 }  // namespace
 
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
@@ -338,11 +330,11 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   std::unique_ptr<DeviceQueue::Left> left;
   auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
-  auto terms = encode(contract).dump();
-  auto* const last = dynamic_cast<CheckedLast*>(left.get());
-  const bool in_a_row = last && last->contract == terms;
+  auto terms = judge_terms(contract);
+  auto* const last = left_with(left, terms);
+  const bool in_a_row = last != nullptr;
   std::unique_ptr<Examiner> examiner;
-  if (in_a_row) examiner = std::move(last->examiner);
+  if (last && last->judge) examiner = examiner_with(contract, std::move(last->judge));
   left.reset();
   const bool used = examiner != nullptr;
   auto report = examine_by(examiner, contract, candidate, sizes, run_secret, call);
@@ -353,7 +345,8 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   }
   if (!report) return report;
   if (report->fault || !in_a_row) examiner.reset();
-  queue.leave(*turn, std::make_unique<CheckedLast>(std::move(terms), std::move(examiner)));
+  auto idle = examiner ? examiner->release() : IdleJudge{};
+  queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), std::move(idle)));
   report->elapsed_ms = milliseconds_since(begin);
   return report;
 }

@@ -158,11 +158,15 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
     known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
   }
-  auto turn = queue.wait(contract.device_kind, contract.device, call);
+  std::unique_ptr<DeviceQueue::Left> left;
+  auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
   record.ok = true;
   Candidate candidate{std::move(source), std::move(record)};
   auto fault = compile_pass(*this, contract, candidate, dims, call);
+  // Between two checks: an idle judge is no more within this kernel's reach than one at work is
+  // within that of the kernel it judges.
+  if (left) queue.leave(*turn, std::move(left));
   if (!fault) return fault.error();
   candidate.build.build_ms = milliseconds_since(begin);
   if (!*fault) return candidate;

@@ -11,6 +11,7 @@
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/judge/trial_plan.h"
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 
 namespace ratchet {
@@ -52,6 +53,8 @@ class TrialBackend {
   /// The verdict on what the control would leave; empty if it does not apply.
   virtual Result<std::optional<wire::Comparison>> forge(wire::Control control,
                                                         const CallContext& call) = 0;
+  /// Judge and reference, for another job; this backend is of no use any more.
+  virtual IdleJudge release() = 0;
 };
 
 /// In device memory.
@@ -81,6 +84,8 @@ class DeviceTrialBackend : public TrialBackend {
                                                 const CallContext& call) override {
     return trials_->forge(control, call);
   }
+
+  IdleJudge release() override { return {std::move(trials_), {}}; }
 
  private:
   const Contract& contract_;
@@ -143,6 +148,8 @@ class FileTrialBackend : public TrialBackend {
     return std::optional<wire::Comparison>(*std::move(verdict));
   }
 
+  IdleJudge release() override { return {{}, std::move(judge_)}; }
+
  private:
   /// Whether the tensor has other contents there than in the present trial.
   Result<bool> differs(const std::string& tensor, const MemoryFile& sent) const {
@@ -163,20 +170,29 @@ class FileTrialBackend : public TrialBackend {
   std::optional<Trial> now_, before_;
 };
 
-Result<std::unique_ptr<TrialBackend>> open_trial_backend(const ReferenceParts& parts,
+/// By `judge`, if a job before left one.
+Result<std::unique_ptr<TrialBackend>> open_trial_backend(IdleJudge judge,
+                                                         const ReferenceParts& parts,
                                                          const Contract& contract,
                                                          const CallContext& call) {
+  if (judge.on_device)
+    return std::unique_ptr<TrialBackend>(
+        std::make_unique<DeviceTrialBackend>(contract, std::move(judge.on_device)));
+  if (judge.by_files)
+    return std::unique_ptr<TrialBackend>(
+        std::make_unique<FileTrialBackend>(std::move(judge.by_files)));
   if (answers_on_device(contract)) {
-    auto trials = DeviceTrials::launch(parts, contract, {.candidates = 0}, call);
+    // With room for a candidate: that of the check after this.
+    auto trials = DeviceTrials::launch(parts, contract, {}, call);
     const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
     if (opened)
       return std::unique_ptr<TrialBackend>(
           std::make_unique<DeviceTrialBackend>(contract, *std::move(trials)));
     if (opened.error().code != ErrorCode::unavailable) return opened.error();
   }
-  auto judge = Judge::open(parts, contract, call);
-  if (!judge) return judge.error();
-  return std::unique_ptr<TrialBackend>(std::make_unique<FileTrialBackend>(*std::move(judge)));
+  auto opened = Judge::open(parts, contract, call);
+  if (!opened) return opened.error();
+  return std::unique_ptr<TrialBackend>(std::make_unique<FileTrialBackend>(*std::move(opened)));
 }
 
 /// A validation in progress.
@@ -314,20 +330,41 @@ Status TaskValidation::try_inputs() {
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
-                                                      std::string_view run_secret,
-                                                      CallContext& call) {
-  auto turn = queue.wait(contract.device_kind, contract.device, call);
-  if (!turn) return turn.error();
-  auto backend = open_trial_backend(reference_parts(contract), contract, call);
+/// By `judge`, or by a new one if there is none; it is there afterwards.
+Result<std::vector<Reason>> validate_by(IdleJudge& judge, const ReferenceParts& parts,
+                                        const Contract& contract, std::string_view run_secret,
+                                        const CallContext& call) {
+  auto backend = open_trial_backend(std::move(judge), parts, contract, call);
   if (!backend) return backend.error();
   TaskValidation validation{**backend, contract, run_secret, call, contract_warnings(contract)};
   if (auto tried = validation.try_distributions(); !tried) return tried.error();
   if (auto tried = validation.try_repetition(); !tried) return tried.error();
   if (auto tried = validation.try_inputs(); !tried) return tried.error();
+  judge = (*backend)->release();
   return std::move(validation.weak);
+}
+
+}  // namespace
+
+Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
+                                                      std::string_view run_secret,
+                                                      CallContext& call) {
+  std::unique_ptr<DeviceQueue::Left> left;
+  auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
+  if (!turn) return turn.error();
+  auto terms = judge_terms(contract);
+  IdleJudge judge;
+  if (auto* const last = left_with(left, terms)) judge = std::move(last->judge);
+  left.reset();
+  const auto parts = reference_parts(contract);
+  const bool used = static_cast<bool>(judge);
+  auto weak = validate_by(judge, parts, contract, run_secret, call);
+  // As after a check: with new processes a failure counts.
+  if (!weak && used && !call.canceled())
+    weak = validate_by(judge, parts, contract, run_secret, call);
+  if (!weak) return weak;
+  queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), std::move(judge)));
+  return weak;
 }
 
 }  // namespace ratchet

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/judge/device_trials.h"
+#include "kernels/judge/judge.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// Judge and reference between two jobs, without a candidate: one of both ways, or neither.
+struct IdleJudge {
+  std::unique_ptr<DeviceTrials> on_device;
+  std::unique_ptr<Judge> by_files;
+
+  explicit operator bool() const { return on_device || by_files; }
+};
+
+/// What judge and reference depend on: contracts with equal terms can share them, one after the
+/// other. The kernel is no part of it, unless it makes the inputs. Pure.
+[[nodiscard]] std::string judge_terms(Contract contract);
+
+}  // namespace ratchet
