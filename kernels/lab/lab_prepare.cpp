@@ -1,6 +1,7 @@
 // Makes a new run's parts ready side by side: each of them takes seconds.
 
 #include <future>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -22,8 +23,11 @@ Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& 
   // The device is idle while compilers work. On the processor roofs want it for themselves.
   const auto roofs = begin([&] {
     if (contract.device_kind == DeviceKind::host) return;
-    const auto turn = queue.wait(contract.device_kind, contract.device, aside);
-    if (turn) (void)measured_ceilings(contract.device, contract.device_kind, false, aside);
+    std::unique_ptr<DeviceQueue::Left> left;  // most runs find roofs that are known
+    const auto turn = queue.wait(contract.device_kind, contract.device, aside, &left);
+    if (!turn) return;
+    (void)measured_ceilings(contract.device, contract.device_kind, false, aside);
+    if (left) queue.leave(*turn, std::move(left));
   });
   auto probed = begin([&] { return environment(contract.device, aside); });
 

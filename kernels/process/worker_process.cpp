@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "kernels/process/descendants.h"
+#include "kernels/process/lasting_spawn.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -130,7 +131,7 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
   if (group) child.joins = group->doors();
   if (spec.furnish)
     if (auto furnished = spec.furnish(folder->path()); !furnished) return furnished.error();
-  auto process = spec.spawn ? spec.spawn(child) : Process::spawn(child);
+  auto process = spec.spawn ? spec.spawn(child) : spawn_to_last(child);
   if (!process) return process.error();
   ends->second.reset();
   const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;

@@ -204,6 +204,46 @@ TEST_CASE("from the second check in a row on, judge and reference are kept, and 
   CHECK(living() == kept);
 }
 
+TEST_CASE("judge and reference that admitted a task check its kernels", "[lab]") {
+  Row row;
+
+  REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));
+  const auto kept = living();
+  CHECK_FALSE(kept.empty());
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(living() == kept);
+  CHECK(has_reason(row.of("for (int i = 0; i < n; ++i) y[i] = x[i];"), "mismatch"));
+  CHECK(living() == kept);
+}
+
+TEST_CASE("what is kept outlives the thread of the call that started it", "[lab]") {
+  Row row;
+  std::set<pid_t> kept;
+  std::thread([&] {
+    if (row.lab->validate_task(row.contract, "secret", row.call)) kept = living();
+  }).join();
+
+  std::thread([&] { CHECK(row.of(kHonestBody).passed); }).join();
+
+  CHECK_FALSE(kept.empty());
+  CHECK(living() == kept);
+}
+
+TEST_CASE("a task that differs in its kernel alone is admitted by the same processes", "[lab]") {
+  Row row;
+  REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));
+  const auto kept = living();
+
+  auto other = row.contract;
+  other.kernel.text = doubling_source("for (int i = n; i-- > 0;) y[i] = x[i] + x[i];");
+  REQUIRE(row.lab->validate_task(other, "another secret", row.call));
+  CHECK(living() == kept);
+
+  other.reference.text += "// another";
+  REQUIRE(row.lab->validate_task(other, "secret", row.call));
+  CHECK(living() != kept);
+}
+
 TEST_CASE("a compiled reference that was asked about edges of types is not kept", "[lab]") {
   Row row;
   row.contract.judge = JudgeRules{.version = 4};
