@@ -10,13 +10,17 @@ import time
 MOST_PAUSE = 2.0  # seconds between two questions for a job
 
 
-def waits_for_work(pid):
+def command_of(pid):
+    """Its command line; empty if it has ended."""
     try:
         with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
-            command = file.read()
-            return any(word in command for word in ("python/fork_server.py", "ratchet-nvrtc"))
+            return file.read().replace("\0", " ").strip()
     except OSError:
-        return False
+        return ""
+
+
+def waits_for_work(pid):
+    return any(word in command_of(pid) for word in ("python/fork_server.py", "ratchet-nvrtc"))
 
 
 def devices_text(environment, kind=""):

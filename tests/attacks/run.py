@@ -21,7 +21,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Server, devices_text  # noqa: E402
+from client import Server, command_of, devices_text  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What runs where: folder, suffix, dims of the tasks, reference's suffix, implementation.
@@ -189,7 +189,7 @@ def main():
                     write(out, device, rows, info or {})
         left = server.strays()
         if left:
-            print(f"FAIL processes left: {left}")
+            print("FAIL processes left: " + "; ".join(f"{pid} {command_of(pid)}" for pid in left))
         server.close()
     failed = sum(not row["as_expected"] for row in rows) + bool(left)
     print(f"{len(rows)} kernels, {failed} not as expected")
