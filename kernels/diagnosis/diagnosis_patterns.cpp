@@ -102,6 +102,11 @@ void occupancy_rule(const Metrics& metrics, Findings& findings) {
                   shown(metric::kTheoretical, *theoretical)},
                  (1 - *achieved / *theoretical) * metrics.free_share(),
                  *theoretical / 2 / std::max(*achieved, 0.1));
+  else if (has_uneven_warps(metrics) && !findings.has("tail-effect"))
+    findings.add("tail-effect", "[B] Some warps of a block take much longer than others",
+                 {shown(metric::kOccupancy, *achieved), shown(metric::kTheoretical, *theoretical)},
+                 (1 - *achieved / *theoretical) * metrics.free_share(),
+                 *theoretical / 2 / std::max(*achieved, 0.1));
   else if (*achieved < *theoretical / 2 && metrics[metric::kWaves].value_or(1) >= 1)
     // Occupancy matters only indirectly: half of the gap is a generous estimate of the time.
     findings.add("low-achieved-occupancy", "[J] Achieved occupancy is far below theoretical",
@@ -118,9 +123,19 @@ bool barriers_wait_for_shared(const Metrics& metrics) {
   return metrics[metric::kL1].value_or(0) >= 40 && shared > 0.5 * rest;
 }
 
+/// Warps that wait in the queue of short operations wait for shared memory if that is what is in
+/// it.
+bool queue_is_shared(const Metrics& metrics) {
+  const auto all = metrics[metric::kInstructions];
+  const double special =
+      metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"].value_or(0);
+  return all && metrics[kWavefronts].value_or(0) >= 0.05 * *all && special < 50;
+}
+
 /// The share of the waiting that is for shared memory, at barriers for warps that do so as well.
 double shared_share(const Metrics& metrics) {
-  const double waits = metrics.stall_share("short_scoreboard");
+  const double waits = metrics.stall_share("short_scoreboard") +
+                       (queue_is_shared(metrics) ? metrics.stall_share("mio_throttle") : 0);
   const double rest = 1 - metrics.stall_share("barrier");
   return barriers_wait_for_shared(metrics) && rest > 0 ? std::min(1.0, waits / rest) : waits;
 }
@@ -155,8 +170,11 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
                     !findings.has("tma-bound") && !findings.has("fma-without-tensor") &&
                     metrics[metric::kTensor].value_or(0) < kNearLimit &&
                     local_share(metrics) <= kMuchLocal;
-  if ((waiting && *waiting > 2 && !waits_short_elsewhere(metrics)) || full) {
+  const double queued = queue_is_shared(metrics) ? metrics.stall("mio_throttle").value_or(0) : 0;
+  const bool waits = waiting.value_or(0) + queued > 2 && !waits_short_elsewhere(metrics);
+  if (waits || full) {
     std::vector<std::string> evidence{stall_text("short_scoreboard", waiting.value_or(0))};
+    if (queued > 0) evidence.push_back(stall_text("mio_throttle", queued));
     if (full) evidence.push_back(shown(metric::kL1, l1));
     // Work that the unit need not do can save more than waits.
     findings.add("shared-memory-stalls",
@@ -164,7 +182,7 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
                  std::move(evidence),
                  std::max(shared_share(metrics) * metrics.free_share() * (atomics ? 0.5 : 1),
                           full ? 0.5 * l1 / 100 * (1 - conflict_share(metrics)) : 0),
-                 std::max(waiting.value_or(0) / 2, full ? l1 / kBusy : 0));
+                 std::max((waiting.value_or(0) + queued) / 2, full ? l1 / kBusy : 0));
   }
 }
 
@@ -241,6 +259,16 @@ bool waits_everywhere(const Metrics& metrics, int multiprocessors) {
   const auto stall = metrics.dominant_stall();
   return is_chain(metrics, multiprocessors) || meets_at_grid_barriers(metrics) ||
          (stall && stall->second > kOneReason);
+}
+
+bool has_uneven_warps(const Metrics& metrics) {
+  // Blocks begin within a microsecond: where they last, what is missing has ended before them.
+  constexpr double kLong = 20'000;  // ns
+  const double waves = metrics[metric::kWaves].value_or(0);
+  return waves >= 1 && metrics.duration_ns() / waves >= kLong &&
+         metrics[metric::kOccupancy].value_or(100) <
+             metrics[metric::kTheoretical].value_or(0) / 2 &&
+         metrics.active_share().value_or(0) >= 0.85;
 }
 
 bool uses_shared(const Metrics& metrics) {

@@ -48,6 +48,9 @@ struct HostClass {
 /// more parallel work within a thread is missing, not a larger grid.
 [[nodiscard]] bool is_chain(const Metrics& metrics, int multiprocessors);
 
+/// Warps end long before the block that they are part of.
+[[nodiscard]] bool has_uneven_warps(const Metrics& metrics);
+
 /// Whether anything is in shared memory.
 [[nodiscard]] bool uses_shared(const Metrics& metrics);
 

@@ -198,9 +198,12 @@ bool reads_constants_in_turns(const Metrics& metrics) {
   const auto shared = metrics[kWavefronts];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
   const bool throttled = metrics.stall_share("mio_throttle") > 0.5 &&
-                         metrics[metric::kIssue].value_or(100) < 20 &&
+                         metrics[metric::kIssue].value_or(100) < kNearLimit / 2 &&
                          metrics[metric::kSm].value_or(0) >= kNearLimit;
-  return throttled && all && shared && special && *shared < 0.05 * *all && *special < 50;
+  const double doubles =
+      metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"].value_or(0);
+  return throttled && all && shared && special && *shared < 0.05 * *all && *special < 50 &&
+         doubles < 50;
 }
 
 void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {

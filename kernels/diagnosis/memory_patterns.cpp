@@ -48,13 +48,13 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   const auto read = metrics["l1tex__m_xbar2l1tex_read_bytes.sum"];
   const bool counted_both = written && read && *written + *read > 0;
   const double share = counted_both ? *written / (*written + *read) : 0.5;
-  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0 && share >= 0.05)
+  if (stores && *stores > 0 && *stores < kBusy && red.value_or(0) <= 0 && share >= 0.05)
     findings.add(
         "partial-sector-stores", "[D] Global stores write only part of each sector",
         {shown("bytes per sector of global stores, %", *stores)},
         std::min((1 - *stores / 100) * share * metrics[metric::kMemory].value_or(100) / 100,
                  left_by_compute(metrics)),
-        50 / *stores);
+        kBusy / *stores);
 }
 
 /// Every byte that a load fetches is used, but there are few of them for each thread.
@@ -209,7 +209,7 @@ void load_patterns(const Metrics& metrics, Findings& findings) {
     // So they do after a barrier of the grid, all at once.
     const bool explained = findings.has("low-achieved-occupancy") ||
                            findings.has("narrow-access") || metrics.stall_share("membar") > 0.25 ||
-                           meets_at_grid_barriers(metrics);
+                           meets_at_grid_barriers(metrics) || has_uneven_warps(metrics);
     const double blame = (explained ? 0.5 : 1) * (1 - returned);
     findings.add("latency-bound-loads", "[E] Loads wait although DRAM is not busy",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},

@@ -254,3 +254,53 @@ TEST_CASE("units are blamed for what they do themselves", "[diagnosis]") {
   CHECK(found(doubles(11)) == "accidental-fp64");
   CHECK(first(doubles(2)) == "special-function-bound");
 }
+
+TEST_CASE("a queue is blamed on what is in it", "[diagnosis]") {
+  const auto queued = [](double shared, double special) {
+    return counted({{kComputes, 40},
+                    {kMoves, 40},
+                    {"smsp__inst_executed.sum", 1e6},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", shared},
+                    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", special},
+                    {waiting("mio_throttle"), 9},
+                    {waiting("short_scoreboard"), 1}});
+  };
+  CHECK(found(queued(3e5, 0)) == "shared-memory-stalls");
+  CHECK(found(queued(1e4, 0)).empty());
+  CHECK(found(queued(3e5, 95)) == "special-function-bound");
+}
+
+TEST_CASE("warps that end long before their block are told from blocks that end fast",
+          "[diagnosis]") {
+  const auto ends = [](double time) {
+    return counted({{kComputes, 10},
+                    {kMoves, 10},
+                    {"gpu__time_duration.sum", time},
+                    {"launch__block_size", 512},
+                    {"launch__waves_per_multiprocessor", 4},
+                    {"sm__cycles_active.avg", 95},
+                    {"sm__cycles_elapsed.max", 100},
+                    {"sm__warps_active.avg.pct_of_peak_sustained_active", 25},
+                    {"sm__maximum_warps_per_active_cycle_pct", 100}});
+  };
+  CHECK(found(ends(400'000)) == "tail-effect");
+  CHECK(found(ends(40'000)) == "low-achieved-occupancy");
+  CHECK(ends(400'000).bound == Bound::occupancy);
+}
+
+TEST_CASE("constants that few lanes share are told from a full pipe", "[diagnosis]") {
+  const auto turns = [](double issue, double doubles) {
+    return counted({{kComputes, 95},
+                    {kMoves, 5},
+                    {"smsp__issue_active.avg.pct_of_peak_sustained_active", issue},
+                    {"smsp__inst_executed.sum", 1e6},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e4},
+                    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0},
+                    {"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", doubles},
+                    {waiting("mio_throttle"), 30},
+                    {waiting("wait"), 5}});
+  };
+  CHECK(found(turns(30, 0)) == "constant-cache-miss");
+  CHECK(turns(30, 0).bound == Bound::latency);
+  CHECK(found(turns(30, 95)) == "accidental-fp64");
+}

@@ -103,6 +103,8 @@ TEST_CASE("each pattern is found on its numbers and not below its threshold", "[
   CHECK(ids(on_cuda({{loads, 12.5}})) == "uncoalesced-loads");
   CHECK(ids(on_cuda({{loads, 61}})).empty());
   CHECK(ids(on_cuda({{stores, 12.5}})) == "partial-sector-stores");
+  CHECK(ids(on_cuda({{stores, 50}})) == "partial-sector-stores");  // every second word
+  CHECK(ids(on_cuda({{stores, 61}})).empty());
   CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 5}})) == "latency-bound-loads");
   CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 50}})) == "dram-bound-latency");
   CHECK(ids(on_cuda({{dram, 92}})) == "dram-bound-latency");
