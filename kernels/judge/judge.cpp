@@ -99,16 +99,19 @@ std::vector<std::string> given_inputs(const Contract& contract) {
   return names;
 }
 
+std::optional<int> gpu_of(const Contract& contract) {
+  return contract.device_kind == DeviceKind::cuda ? std::optional(contract.device) : std::nullopt;
+}
+
 Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python, const Contract& contract,
+                                                std::optional<int> gpu,
                                                 std::chrono::milliseconds deadline,
                                                 const CallContext& call) {
   auto function = inputs_function(contract.kernel, contract.reference);
   if (given_inputs(contract).empty() || !function) return std::optional<PythonInputs>{};
   for (const auto& parameter : contract.parameters)
     if (parameter.value) function->scalars[parameter.name] = *parameter.value;
-  std::optional<int> device;
-  if (contract.device_kind == DeviceKind::cuda) device = contract.device;
-  auto inputs = PythonInputs::open(python, *function, device, deadline, call);
+  auto inputs = PythonInputs::open(python, *function, gpu, deadline, call);
   if (!inputs) return inputs.error();
   return std::optional<PythonInputs>(*std::move(inputs));
 }
@@ -119,7 +122,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
   if (!arena_bytes) return arena_bytes.error();
   auto reference = open_reference(parts, contract, *arena_bytes, call);
   if (!reference) return reference.error();
-  auto inputs = open_inputs(parts.python, contract, parts.place.job_deadline, call);
+  auto inputs =
+      open_inputs(parts.python, contract, gpu_of(contract), parts.place.job_deadline, call);
   if (!inputs) return inputs.error();
   auto check = PropertyCheck::open(parts, contract, call);
   if (!check) return check.error();

@@ -180,9 +180,14 @@ class Judge {
 /// The inputs that a user's function makes.
 [[nodiscard]] std::vector<std::string> given_inputs(const Contract& contract);
 
-/// The user's function that makes the contract's inputs, if there is one. Errors: as PythonInputs.
+/// The contract's GPU; empty on the processor.
+[[nodiscard]] std::optional<int> gpu_of(const Contract& contract);
+
+/// The user's function that makes the contract's inputs, if there is one, in a process that sees
+/// this GPU, or none. Errors: as PythonInputs.
 [[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python,
                                                               const Contract& contract,
+                                                              std::optional<int> gpu,
                                                               std::chrono::milliseconds deadline,
                                                               const CallContext& call);
 

@@ -212,11 +212,20 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
     parameters = entry->parameters;
   }
   function->scalars = task.scalars;
-  auto inputs = PythonInputs::open(cuda ? cuda_python : host_python, *function,
-                                   cuda ? std::optional(device->device.index) : std::nullopt,
-                                   options.job_deadline, {});
-  if (!inputs) return inputs.error();
-  auto described = inputs->described(task, parameters, {});
+  const auto described_by = [&](std::optional<int> gpu) -> Result<TaskRequest> {
+    auto inputs = PythonInputs::open(cuda ? cuda_python : host_python, *function, gpu,
+                                     options.job_deadline, {});
+    if (!inputs) return inputs.error();
+    return inputs->described(task, parameters, {});
+  };
+  // Where the sizes are told, the function only says which inputs it makes, and its numbers.
+  const auto draft = cuda && !task.tensors.empty()
+                         ? plan_contract(task, kernel, reference, device->device)
+                         : Result<Contract>(unavailable(""));
+  const bool aside = draft && has_small_inputs(*draft);
+  const auto gpu = cuda ? std::optional(device->device.index) : std::nullopt;
+  auto described = described_by(aside ? std::nullopt : gpu);
+  if (!described && aside) described = described_by(gpu);
   if (!described) return described.error();
   return plan_contract(*described, kernel, reference, device->device);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -137,12 +138,16 @@ struct LabParts {
 
    private:
     friend LabParts;
-    ThrowawayInputs(const Contract& contract, WorkerProcess worker,
-                    std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline);
+    using Inputs = std::optional<PythonInputs>;
+    ThrowawayInputs(const Contract& contract, WorkerProcess worker, Inputs inputs,
+                    std::chrono::milliseconds deadline);
+    Status fill(const wire::Generate& content, const Dims& dims, const MemoryFile& arena,
+                const CallContext& call);
 
     std::vector<std::string> given_;  ///< inputs that a user's function makes
     WorkerProcess worker_;
-    std::optional<PythonInputs> inputs_;
+    Inputs inputs_;
+    std::function<Result<Inputs>()> on_gpu_;  ///< once, if those made without one do not do
     std::chrono::milliseconds deadline_;
   };
   Result<ThrowawayInputs> throwaway_inputs(const Contract& contract, const CallContext& call);

@@ -122,6 +122,13 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
 
 }  // namespace
 
+/// A context on a GPU costs more than these do on the processor.
+bool has_small_inputs(const Contract& contract) {
+  constexpr std::int64_t kMost = std::int64_t{64} << 20U;
+  const auto bytes = largest_arena(contract);
+  return bytes && *bytes <= kMost;
+}
+
 PythonForkServer& LabParts::python_of(const Contract& contract) {
   return contract.device_kind == DeviceKind::cuda ? cuda_python : host_python;
 }
@@ -178,8 +185,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
 }
 
 LabParts::ThrowawayInputs::ThrowawayInputs(const Contract& contract, WorkerProcess worker,
-                                           std::optional<PythonInputs> inputs,
-                                           std::chrono::milliseconds deadline)
+                                           Inputs inputs, std::chrono::milliseconds deadline)
     : worker_(std::move(worker)), inputs_(std::move(inputs)), deadline_(deadline) {
   if (inputs_) given_ = given_inputs(contract);
 }
@@ -188,9 +194,29 @@ Result<LabParts::ThrowawayInputs> LabParts::throwaway_inputs(const Contract& con
                                                              const CallContext& call) {
   auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
   if (!worker) return worker.error();
-  auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
+  const auto opened = [this, contract](std::optional<int> gpu, const CallContext& by) {
+    return open_inputs(python_of(contract), contract, gpu, options.job_deadline, by);
+  };
+  const bool aside = gpu_of(contract) && has_small_inputs(contract);
+  auto inputs = opened(aside ? std::nullopt : gpu_of(contract), call);
+  const bool failed = !inputs;
+  if (failed && aside) inputs = opened(gpu_of(contract), call);
   if (!inputs) return inputs.error();
-  return ThrowawayInputs(contract, *std::move(worker), *std::move(inputs), options.job_deadline);
+  ThrowawayInputs made(contract, *std::move(worker), *std::move(inputs), options.job_deadline);
+  if (aside && !failed)
+    made.on_gpu_ = [opened, gpu = gpu_of(contract), &call] { return opened(gpu, call); };
+  return made;
+}
+
+Status LabParts::ThrowawayInputs::fill(const wire::Generate& content, const Dims& dims,
+                                       const MemoryFile& arena, const CallContext& call) {
+  if (!inputs_) return {};
+  auto filled = inputs_->fill(dims, content.layout, given_, content.seed, arena, call);
+  if (filled || !on_gpu_ || call.canceled()) return filled;
+  auto there = std::exchange(on_gpu_, {})();
+  if (!there) return there.error();
+  inputs_ = *std::move(there);
+  return inputs_->fill(dims, content.layout, given_, content.seed, arena, call);
 }
 
 Result<MemoryFile> LabParts::ThrowawayInputs::arena(const CallPlan& plan, const Dims& dims,
@@ -203,9 +229,7 @@ Result<MemoryFile> LabParts::ThrowawayInputs::arena(const CallPlan& plan, const 
   auto made = worker_.run({.generate = content}, {&descriptor, 1}, deadline_, call);
   if (!made) return made.error();
   if (made->fault) return Error{ErrorCode::internal, made->fault->message};
-  if (inputs_)
-    if (auto filled = inputs_->fill(dims, plan.layout, given_, seed, *arena, call); !filled)
-      return filled.error();
+  if (auto filled = fill(content, dims, *arena, call); !filled) return filled.error();
   if (auto sealed = arena->seal(); !sealed) return sealed.error();
   return arena;
 }

@@ -14,6 +14,10 @@ namespace ratchet {
 class Examiner;
 struct Question;
 
+/// Whether a function makes the contract's inputs on the processor sooner than a process gets to a
+/// GPU. Of use where their contents do not matter.
+[[nodiscard]] bool has_small_inputs(const Contract& contract);
+
 /// The cases of an examination. The last `edges` of them are run once.
 struct ExaminedSizes {
   std::vector<Case> cases;

@@ -72,7 +72,9 @@ Result<PythonInputs> PythonInputs::open(PythonForkServer& python, const InputsFu
                                         std::optional<int> cuda_device,
                                         std::chrono::milliseconds deadline,
                                         const CallContext& call) {
-  auto process = WorkerProcess::start(python.server_spec("inputs", function.source.text), call);
+  auto spec = python.server_spec("inputs", function.source.text);
+  if (!cuda_device) spec.environment.emplace_back("CUDA_VISIBLE_DEVICES=");  // it makes no context
+  auto process = WorkerProcess::start(spec, call);
   if (!process) return process.error();
   PythonInputs inputs(*std::move(process), function, deadline);
   Json plan{{"file_name", function.source.file_name},

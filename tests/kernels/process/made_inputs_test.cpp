@@ -128,7 +128,7 @@ struct MadeInputsFixture {
 TEST_CASE("a reference's process makes the inputs that a process of their own would make",
           "[lab][python-inputs]") {
   MadeInputsFixture fixture;
-  auto own = open_inputs(fixture.python, fixture.contract, kAnswerTime, {});
+  auto own = open_inputs(fixture.python, fixture.contract, {}, kAnswerTime, {});
   REQUIRE(own);
   REQUIRE(*own);
   auto arena = fixture.empty();
