@@ -6,8 +6,10 @@
 #include <set>
 #include <thread>
 
+#include "kernels/judge/idle_judge.h"
 #include "kernels/process/descendants.h"
 #include "tests/kernels/lab/lab_fixture.h"
+#include "tests/kernels/lab/python_fixture.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -242,6 +244,38 @@ TEST_CASE("a task that differs in its kernel alone is admitted by the same proce
   other.reference.text += "// another";
   REQUIRE(row.lab->validate_task(other, "secret", row.call));
   CHECK(living() != kept);
+}
+
+TEST_CASE("building a Python kernel leaves what is kept as it is", "[lab]") {
+  PythonKernelFixture fixture;
+  const auto contract = fixture.contract("def run_kernel(x, y):\n    y[:] = 2 * x\n");
+  REQUIRE(fixture.lab->validate_task(contract, "secret", fixture.call));
+  const auto kept = living();
+
+  const Source source{"kernel.py", "def run_kernel(x, y):\n    y[:] = x + x\n", ""};
+  const auto candidate = fixture.lab->build(contract, source, fixture.call);
+  REQUIRE(candidate);
+  CHECK(living() == kept);
+  const auto report = fixture.lab->check(contract, *candidate, "secret", fixture.call);
+  REQUIRE(report);
+  CHECK(report->passed);
+  CHECK(living() == kept);
+}
+
+TEST_CASE("judge and reference depend on a kernel that makes the inputs, and on no other",
+          "[lab]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"n"}, Role::in, "given"}};
+  contract.reference = {"ref.py", "def reference(x, y):\n    y[:] = 2 * x\n", ""};
+  contract.kernel = {"kernel.py", "def setup(n, seed):\n    return {}\n", ""};
+  auto other = contract;
+  other.kernel.text += "# another\n";
+  CHECK(judge_terms(contract) != judge_terms(other));
+
+  other.reference.text = contract.reference.text += "def inputs(n, seed):\n    return {}\n";
+  CHECK(judge_terms(contract) == judge_terms(other));
+  other.atol = 1e-3;
+  CHECK(judge_terms(contract) != judge_terms(other));
 }
 
 TEST_CASE("a compiled reference that was asked about edges of types is not kept", "[lab]") {
