@@ -4,6 +4,9 @@ its way, the others are right.
 
     tests/attacks/faults.py RATCHET cuda|host COUNT OUT [--seed N] [--honest PERCENT] [--seconds S]
 
+The kernels are drawn beforehand, and those whose code nobody has built yet are built while the ones
+before are checked, as versions of runs that check nothing. One check follows the other.
+
 After each kernel the server must answer, no process of the kernel may be left, and a GPU must be as
 free as at first: no process on it, no more of its memory in use. A judge and its reference, which a
 server keeps for a next check for three seconds, may stay for so long; every 50 kernels and in the end
@@ -21,6 +24,7 @@ import datetime
 import os
 import pathlib
 import random
+import re
 import signal
 import statistics
 import sys
@@ -43,6 +47,9 @@ PATIENCE_S = 6       # for a process of the server to end
 WHOLE = 50           # kernels until the device is looked at without kept processes
 ANSWER_S = 100       # for an answer of the server
 MOST_LEFT = 5        # in a row
+AHEAD = 32           # kernels that are built before their turn
+COMPILERS = {"ratchet-confine", "ratchet-nvrtc", "nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "nvlink", "gcc",
+             "g++", "cc1plus", "as", "ld", "collect2", "sh", "cuobjdump", "nvdisasm"}
 STEP = 20
 
 
@@ -76,6 +83,10 @@ class Row:
         texts = [self.form.text(kind, 1) for kind in kinds]
         list(pool.map(lambda text: self.server.call("submit_kernel", {"run": self.run, "source": text}),
                       texts if self.form.of_one_text else []))
+
+    def build(self, kind, number):
+        """In the cache; whether it builds is asked when it is submitted to be checked."""
+        self.server.call("submit_kernel", {"run": self.run, "source": self.form.text(kind, number)})
 
     def check(self, kind, number):
         """The reasons of a kernel's check."""
@@ -137,7 +148,7 @@ class Storm:
         that it keeps."""
         until = time.monotonic() + PATIENCE_S
         while True:
-            left = [pid for pid in self.server.strays(0) if pid not in self.warm]
+            left = [pid for pid in strays_of(self.server) if pid not in self.warm]
             kept = kept_of(left) if may_keep else []
             left = [pid for pid in left if pid not in kept]
             if not left or time.monotonic() > until:
@@ -171,6 +182,21 @@ def command_of(pid):
     return f"{pid} {command.replace(chr(0), ' ')[:120].strip()}"
 
 
+def strays_of(server):
+    """The server's processes but for the idle ones and for compilers, which the row keeps busy beside its
+    checks. No kernel can start one: its walls forbid programs."""
+    return [pid for pid in server.strays(0) if program_of(pid) not in COMPILERS]
+
+
+def program_of(pid):
+    try:
+        command = pathlib.Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    name = os.path.basename(command.partition(chr(0))[0]).rpartition("-linux-gnu-")[2]
+    return re.sub(r"-[0-9.]+$", "", name)
+
+
 def kept_of(pids):
     """The judge among these workers and one more, its reference: the kernel's own would be a third."""
     roles = {}
@@ -188,11 +214,35 @@ def wait_until_quiet(server):
     begin = quiet_since = time.monotonic()
     left = []
     while time.monotonic() - quiet_since < QUIET_S and time.monotonic() - begin < MOST_QUIET_S:
-        left = server.strays(0)
+        left = strays_of(server)
         if left:
             quiet_since = time.monotonic()
         time.sleep(0.05)
     return left
+
+
+class Builds:
+    """Builds of the kernels whose turn comes, some ahead of the checks."""
+
+    def __init__(self, drawn, benches):
+        self.drawn, self.benches = drawn, benches  # by form, a row whose run only builds
+        self.pool = concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 4))
+        self.begun, self.asked, self.ready = {}, 0, 0
+
+    def wait(self, number):
+        """Until this kernel is built; others are begun."""
+        for later in range(number, min(number + AHEAD, len(self.drawn) + 1)):
+            row, kind = self.drawn[later - 1]
+            if later not in self.begun and row.form.name in self.benches:
+                self.begun[later] = self.pool.submit(self.benches[row.form.name].build, kind, later)
+        build = self.begun.get(number)
+        if build:
+            self.asked += 1
+            self.ready += build.done()
+            build.result()
+
+    def end(self):
+        self.pool.shutdown(cancel_futures=True)
 
 
 def draw_of(draw, rows, honest_share):
@@ -220,7 +270,7 @@ def device_text(storm):
 
 def report(given, storm, info, figures):
     """Writes the table; whether all is as it must be."""
-    seconds, early, late, alive, left, before = figures
+    seconds, early, late, alive, left, before, builds = figures
     done = storm.faults + storm.honest
     good = storm.good() and alive and not left and late - early < MOST_GROWTH
     lines = [f"# {done} kernels in a row on {given.device}", "",
@@ -229,9 +279,12 @@ def report(given, storm, info, figures):
              f"Date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.", "",
              f"- {storm.faults} faults, {storm.honest} right kernels"
              + ("" if done == given.count else f"; {given.count} were asked for; {storm.ended or 'going on'}"),
-             f"- {seconds:.0f} s, {seconds / max(done, 1):.2f} s each with build and records, "
-             f"median {statistics.median(storm.seconds):.2f} s, slowest {max(storm.seconds):.1f} s, and "
-             f"{statistics.median(storm.looks):.3f} s to look; {before:.0f} s before to start and to build ahead",
+             f"- {seconds:.0f} s, {seconds / max(done, 1):.2f} s each with all that is written down and what is waited "
+             f"for, and {before:.0f} s before to start",
+             f"- submission and check, one after the other: median {statistics.median(storm.seconds):.2f} s, slowest "
+             f"{max(storm.seconds):.1f} s; {statistics.median(storm.looks):.3f} s to look after each",
+             f"- builds: {builds.asked} kernels had code of their own, built beside the checks before; {builds.ready} "
+             f"were ready when their turn came, {builds.asked - builds.ready} were waited for",
              f"- undetected faults: {listed(storm.missed)}",
              f"- right kernels that were refused: {listed(storm.refused)}",
              f"- the device: {device_text(storm)}",
@@ -257,16 +310,21 @@ class Play:
         self.info, _ = self.server.call("check_env", {})
         self.rows = [(Row(self.server, given.device, pathlib.Path(folder), form), weight)
                      for form, weight in forms(given.device)]
+        draw = random.Random(given.seed)
+        self.drawn = [draw_of(draw, self.rows, given.honest / 100) for _ in range(given.count)]
+        self.benches = {row.form.name: Row(self.server, given.device, pathlib.Path(folder) / "builds", row.form)
+                        for row, _ in self.rows if not row.form.of_one_text}
+        self.builds = Builds(self.drawn, self.benches)
         self.storm, self.started = None, 0.0
 
     def say(self, text):
         print(f"{time.monotonic() - self.begin:6.1f} s: {text}", flush=True)
 
     def prepare(self):
-        for row, _ in self.rows:
-            row.open()
-            self.say(f"v0 of {row.form.name} has passed its gate")
+        opened = [row for row, _ in self.rows] + list(self.benches.values())
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(Row.open, opened))  # compilers side by side; the device takes turns
+            self.say(f"{len(opened)} v0 have passed their gates")
             for row, _ in self.rows:
                 row.build_ahead(pool)
         self.say("built ahead")
@@ -281,12 +339,13 @@ class Play:
         seconds, alive = time.monotonic() - self.started, self.server.alive()
         late = self.server.resident_bytes() if alive else 0
         return report(self.given, self.storm, self.info or {},
-                      (seconds, self.early, late, alive, left, self.started - self.begin))
+                      (seconds, self.early, late, alive, left, self.started - self.begin, self.builds))
 
-    def one(self, draw, number):
+    def one(self, number):
         """Why the row ends after this kernel, or nothing."""
         try:
-            self.storm.one(*draw_of(draw, self.rows, self.given.honest / 100), number)
+            self.builds.wait(number)
+            self.storm.one(*self.drawn[number - 1], number)
         except RuntimeError as error:
             self.storm.left.append(f"kernel {number}: {error}")
             return str(error)
@@ -303,9 +362,8 @@ class Play:
 
     def run(self):
         self.prepare()
-        draw = random.Random(self.given.seed)
         for number in range(1, self.given.count + 1):
-            ended = self.one(draw, number)
+            ended = self.one(number)
             if ended and number < self.given.count:
                 self.storm.ended = ended
                 self.say(f"ended after {number} kernels: {ended}")
@@ -314,6 +372,7 @@ class Play:
                 self.written([])
                 self.say(f"{number} kernels; missed {len(self.storm.missed)}, refused "
                          f"{len(self.storm.refused)}, left {len(self.storm.left)}")
+        self.builds.end()
         if self.server.alive():
             self.storm.look("the last", may_keep=False)
         good = self.written([command_of(pid) for pid in self.storm.strays()[0]])
