@@ -31,6 +31,8 @@ constexpr double kDistant = 4;
 
 constexpr std::size_t kEvenLooks = 5;
 constexpr double kEvenShare = 0.18;  // the least with which eight rounds can decide, and a little
+constexpr std::size_t kFirstLook = 8;
+constexpr std::size_t kSecondLook = 13;
 
 std::size_t rounds_of(const ContestantRecord& record) {
   return record.blocks.size() / kBlocksOfRound;
@@ -58,10 +60,16 @@ void judge_conditions(const SessionRecord& session, const PairedSeries& series,
   judge_neighbors(held_share(one.blocks), held_share(other.blocks), comparison);
 }
 
+/// Of one verdict, if all looks are taken together.
+double rate_of_one(const SessionPlan& plan) {
+  return plan.error_rate / plan.rivals;
+}
+
 /// Of the verdicts of a session that ends now. With a fixed number of samples there is a single
 /// look.
 double error_rate_after(std::size_t rounds, const SessionPlan& plan) {
-  return plan.samples ? plan.error_rate : plan.error_rate * look_after(rounds).share;
+  return plan.samples ? plan.error_rate
+                      : plan.error_rate * look_after(rounds, rate_of_one(plan)).share;
 }
 
 /// The first contestant; if that is distant, one whose rounds are whole.
@@ -112,19 +120,20 @@ int samples_of(const ContestantRecord& record) {
 
 }  // namespace
 
-Look look_at(std::size_t index) {
-  std::size_t rounds = 8;
-  std::size_t next = 13;
+Look look_at(std::size_t index, double rate) {
+  std::size_t rounds = kFirstLook;
+  std::size_t next = kSecondLook;
   for (std::size_t i = 0; i < index; ++i) rounds = std::exchange(next, rounds + next);
+  if (index == 0) rounds = std::clamp(fewest_rounds(kEvenShare * rate), rounds, next - 1);
   if (index < kEvenLooks) return {rounds, kEvenShare};
   const double rest = 1 - kEvenShare * static_cast<double>(kEvenLooks);
   return {rounds, rest * std::pow(0.5, static_cast<double>(index - kEvenLooks + 1))};
 }
 
-Look look_after(std::size_t rounds) {
+Look look_after(std::size_t rounds, double rate) {
   std::size_t index = 0;
-  while (look_at(index).rounds < rounds) ++index;
-  return look_at(index);
+  while (look_at(index, rate).rounds < rounds) ++index;
+  return look_at(index, rate);
 }
 
 std::vector<Contestant> contestants_of(
@@ -314,7 +323,7 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
                ? std::optional<std::string>("sample_limit")
                : std::nullopt;
   const auto rounds = rounds_of(first);
-  const bool look = look_after(rounds).rounds == rounds;
+  const bool look = look_after(rounds, rate_of_one(plan)).rounds == rounds;
   // Nobody asks for the exact time of a first contestant that all others beat by far.
   if (look && (rounds >= kPreciseRounds || first.distant || precise(first, plan)) &&
       decided(session.contestants, plan))
@@ -322,8 +331,7 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
   if (rounds >= kMostRounds && !plan.patient) return "sample_limit";
   const double spent = elapsed_ms / static_cast<double>(plan.time_limit.count());
   const bool enough =
-      rounds >=
-      std::max(look_at(0).rounds, fewest_rounds(error_rate_after(rounds, plan) / plan.rivals));
+      rounds >= std::max(kFirstLook, fewest_rounds(error_rate_after(rounds, plan) / plan.rivals));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;
 }

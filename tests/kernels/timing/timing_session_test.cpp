@@ -105,6 +105,16 @@ TEST_CASE("however often a session looks, the looks share one error rate", "[tim
   CHECK(look_after(9).rounds == 13);
 }
 
+TEST_CASE("the first look waits for as many rounds as can decide all verdicts", "[timing]") {
+  // 18 % of 5 % for two: 0.45 %, which 2 ÷ 2^9 is below and 2 ÷ 2^8 above.
+  CHECK(look_at(0, kErrorRate / 2).rounds == 9);
+  CHECK(look_at(0, kErrorRate / 11).rounds == 12);
+  CHECK(look_at(0, kErrorRate / 1000).rounds == 12);  // before the second
+  CHECK(look_at(1, kErrorRate / 2).rounds == 13);
+  CHECK(look_after(9, kErrorRate / 2).share == look_at(0).share);
+  CHECK(look_after(10, kErrorRate / 2).rounds == 13);
+}
+
 TEST_CASE("a session ends at a look that decides", "[timing]") {
   const SessionPlan plan;
 
@@ -182,6 +192,7 @@ TEST_CASE("a distant contestant's rounds decide with one call each", "[timing]")
   CHECK((*speedups)[0].ci_high < 55);
   // Times of the first that scatter by 1 % would be asked for 55 rounds if they had to be precise.
   CHECK(reason_to_stop(session, plan, 100) == "interval_reached");
+  CHECK(reason_to_stop(spared(9), plan, 100) == "interval_reached");
   CHECK_FALSE(reason_to_stop(spared(8), plan, 100));  // two verdicts need nine rounds
 }
 
