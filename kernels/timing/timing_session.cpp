@@ -324,8 +324,8 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
                : std::nullopt;
   const auto rounds = rounds_of(first);
   const bool look = look_after(rounds, rate_of_one(plan)).rounds == rounds;
-  // Nobody asks for the exact time of a first contestant that all others beat by far.
-  if (look && (rounds >= kPreciseRounds || first.distant || precise(first, plan)) &&
+  // Beside a distant first it is the others' times that matter.
+  if (look && (rounds >= kPreciseRounds || precise(steady(session.contestants), plan)) &&
       decided(session.contestants, plan))
     return "interval_reached";
   if (rounds >= kMostRounds && !plan.patient) return "sample_limit";
