@@ -103,6 +103,21 @@ def get_init_inputs():
     return []
 )";
 
+/// A problem with definition.json, called so, of a float32 tensor x and an output y.
+Imported defined(const Json& axes, const Json& x, const Json& y, const std::string& run,
+                 const Json& sizes, const std::string& scale = "") {
+  const Json definition{{"name", "defined"},
+                        {"axes", axes},
+                        {"inputs", {{"x", {{"shape", x}, {"dtype", "float32"}}}}},
+                        {"outputs", {{"y", {{"shape", y}, {"dtype", "float32"}}}}},
+                        {"reference", "import torch\n\n\ndef run(x):\n" + run}};
+  const Json workload{{"axes", sizes}, {"inputs", {{"x", {{"type", "random"}}}}}};
+  return Imported("defined",
+                  {{"defined/definition.json", definition.dump()},
+                   {"defined/workload.jsonl", workload.dump() + "\n"}},
+                  scale);
+}
+
 /// A file of a suite's own times for `kHalves`.
 std::string times(const std::string& entry) {
   return R"({"level1": {"7_halves.py": )" + entry + "}}";
@@ -299,6 +314,31 @@ TEST_CASE("sizes that an import reduced are said beside the suite's times", "[py
   REQUIRE(problem);
   CHECK(Json::parse(*problem).at("suite_baselines").at(0).at("sizes") ==
         "the suite's, larger than here");
+}
+
+TEST_CASE("a size is not reduced to one that a definition's reference refuses", "[python]") {
+  const Json var{{"type", "var"}};
+  const auto task =
+      defined({{"channels", var}, {"rows", var}}, {"channels", "rows"}, {"channels", "rows"},
+              "    groups = x.view(32, -1, x.shape[1])\n"
+              "    return (groups - groups.mean(1, keepdim=True)).view(x.shape)\n",
+              {{"channels", 640}, {"rows", 16}}, "8K");
+
+  const auto problem = read_file(task.folder / "problem/problem.json");
+  REQUIRE(problem);
+  // 640, 320, 160 channels; 80 are no multiple of 32, so the 16 rows become 4: 8 * 160 * 6 <= 8
+  // KiB.
+  CHECK(Json::parse(*problem).at("task").at("cases").at(0).at("dims") ==
+        Json{{"channels", 160}, {"rows", 4}});
+}
+
+TEST_CASE("axes that follow from each other are fixed at their first sizes", "[python]") {
+  const Json var{{"type", "var"}};
+  const auto task =
+      defined({{"n", var}, {"half", var}}, {"n"}, {"half"}, "    return x[: x.shape[0] // 2] + 1\n",
+              {{"n", 8 << 20}, {"half", 4 << 20}}, "64M");
+
+  CHECK(task.said.find("all sizes are fixed") != std::string::npos);
 }
 
 }  // namespace ratchet::test

@@ -9,6 +9,7 @@ import collections
 import json
 import math
 import re
+import time
 
 import torch
 
@@ -19,6 +20,7 @@ NAME = "flashinfer"
 MOST_CASES = 64
 FOUR_BITS = "float4_e2m1fn_x2"
 BLOCKS = (16, 32)  # elements of 4 bits with one scale
+QUICK_S = 0.5  # of a look at the reference on the meta device
 DTYPES = {"float8_e4m3fn": "float8_e4m3", "float8_e5m2": "float8_e5m2"}
 KNOWN = {"float16", "float32", "float64", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
          "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
@@ -70,6 +72,13 @@ class Definition:
         self.constants.update({name: self.workloads[0][1]["axes"][name] for name in self.dims})
         self.dims = {}
         return [f"only the first of {whole} workloads is left"]
+
+    def axes_at(self, dims):
+        """All axes at these dims, by the definition's names."""
+        axes = {**self.constants, **{name: dims[dim] for name, dim in self.dims.items()}}
+        for name, expression in self.expressions.items():
+            axes[name] = int(eval(expression, {"__builtins__": {}}, dict(axes)))
+        return axes
 
     def extent(self, text):
         """An extent as an expression over dims."""
@@ -139,7 +148,8 @@ def read(files, asked):
                for name, spec in definition.json["outputs"].items()]
     tensors += outputs
     leaves = [{"tensor": one["name"]} for one in outputs]
-    cases, changes = cases_of(definition, tensors, asked)
+    looks = Looks(definition, {origin: text}, custom, scalars, tensors, types)
+    cases, changes = cases_of(definition, tensors, asked, looks)
     plan = {"file": origin, "entry": "run", "inputs": custom or "", "args": args,
             "axes": {dim: name for name, dim in definition.dims.items()},
             "constants": definition.constants, "expressions": definition.expressions,
@@ -245,11 +255,8 @@ def made_scalars(definition, text, origin, custom, names, known):
     """Numbers that the definition's own function makes, looked at on the meta device."""
     sources = {origin: text}
     suite = adapter.loaded(sources, origin, {}, "cpu")
-    axes = dict(definition.constants)
-    axes.update({name: min(one["axes"][name] for _, one in definition.workloads)
-                 for name in definition.dims})
-    for name, expression in definition.expressions.items():
-        axes[name] = int(eval(expression, {"__builtins__": {}}, dict(axes)))
+    axes = definition.axes_at({dim: min(one["axes"][name] for _, one in definition.workloads)
+                               for name, dim in definition.dims.items()})
     axes.update(known)
     try:
         made = getattr(suite, custom)(axes, torch.device("meta"))
@@ -264,7 +271,47 @@ def made_scalars(definition, text, origin, custom, names, known):
     return {name: made[name] for name in names}
 
 
-def cases_of(definition, tensors, asked):
+class Looks:
+    """Looks at the reference on the meta device, which computes nothing."""
+
+    def __init__(self, definition, sources, entry, scalars, tensors, types):
+        self.definition, self.entry, self.scalars = definition, entry, scalars
+        self.specs = {tensor["name"]: tensor for tensor in tensors}
+        self.types = types
+        self.suite = adapter.loaded(sources, *sources, {}, "cpu")
+
+    def empty(self, name, dims):
+        spec = self.specs[self.definition.names[name]]
+        dtype = self.types.get(spec["name"], {"float8_e4m3": "float8_e4m3fn"}.get(
+            spec["dtype"], spec["dtype"]))
+        return torch.empty([sizes.evaluated(extent, dims) for extent in spec["shape"]],
+                           dtype=getattr(torch, dtype), device="meta")
+
+    def runs(self, dims):
+        """Whether it takes these sizes. One that cannot be looked at so takes none."""
+        axes = self.definition.axes_at(dims)
+        try:
+            made = getattr(self.suite, self.entry)({**axes, **self.scalars}, torch.device("meta")) \
+                if self.entry else {}
+            made = {**self.scalars, **made}
+            self.suite.run(*(made[name] if name in made else self.empty(name, dims)
+                             for name in self.definition.json["inputs"]))
+        except Exception:
+            return False
+        return True
+
+    def quick(self, dims):
+        """Whether it can be asked about many sizes. A first look may be slow: it imports parts of torch."""
+        for _ in range(2):
+            begin = time.process_time()
+            if not self.runs(dims):
+                return False
+            if time.process_time() - begin < QUICK_S:
+                return True
+        return False
+
+
+def cases_of(definition, tensors, asked, looks):
     cases, changes = [], []
     for place, one in definition.workloads:
         dims = {dim: int(one["axes"][name]) for name, dim in definition.dims.items()}
@@ -275,9 +322,12 @@ def cases_of(definition, tensors, asked):
             return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
                        for tensor in tensors)
 
+        looked_at = total(dims) > asked["bytes"] and looks.quick(dims)
+
         def works(now):
             return all(sizes.evaluated(extent, now) > 0
-                       for tensor in tensors for extent in tensor["shape"])
+                       for tensor in tensors for extent in tensor["shape"]) and (
+                           not looked_at or looks.runs(now))
         fitting, changed = problem.scaled(dims, total, asked["bytes"], asked["scale"], works)
         changes += [{**change, "rule": f"{place}: {change['rule']}"} for change in changed]
         same = next((case for case in cases if case["dims"] == fitting), None)
