@@ -91,7 +91,7 @@ TEST_CASE("a race that only ranks calibrates nothing, one that decides does", "[
 TEST_CASE("a race calls a far slower kernel once a round, whichever side it is on",
           "[race][timed]") {
   Race fixture;
-  const auto slow = fixture.candidate(racing_source(800));
+  const auto slow = fixture.candidate(racing_source(2000));
   const auto fast = fixture.candidate(racing_source(4));
   const auto near = fixture.candidate(racing_source(5));
   const auto race = [&](const std::vector<Entrant>& entrants) {
