@@ -87,12 +87,4 @@ void end_processes(const std::vector<pid_t>& processes) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-void reap_group(pid_t group) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  for (pid_t reaped = 0; reaped >= 0 && std::chrono::steady_clock::now() < deadline;) {
-    reaped = ::waitpid(-group, nullptr, WNOHANG);  // -1 if none is left
-    if (reaped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
 }  // namespace ratchet

@@ -21,7 +21,4 @@ void guard_server_process();
 /// Sends SIGKILL to each, and reaps those that are now our children. Waits at most a second in all.
 void end_processes(const std::vector<pid_t>& processes);
 
-/// Reaps the members of a killed process group that are now our children. Waits at most a second.
-void reap_group(pid_t group);
-
 }  // namespace ratchet

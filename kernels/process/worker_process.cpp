@@ -341,11 +341,9 @@ bool WorkerProcess::finish(milliseconds limit) {
 void WorkerProcess::end() {
   if (!process_) return;
   // Collected before the kill: afterward the parent links are gone.
-  const pid_t group = process_->pid();
-  const auto below = descendants_of(group);
+  const auto below = descendants_of(process_->pid());
   process_->kill();
   end_processes(below);
-  reap_group(group);
   // Orphans became our children; they may have forked again in the meantime.
   for (auto orphans = adopted_from(folder_.path()); !orphans.empty();
        orphans = adopted_from(folder_.path()))

@@ -63,6 +63,16 @@ bool arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, std::ve
   ::_exit(kExecFailed);
 }
 
+/// Those that the leader started, and that became this process's children with its end (see
+/// PR_SET_CHILD_SUBREAPER): they are killed, and would stay as zombies.
+void reap_group(pid_t group) {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(1);
+  for (pid_t reaped = 0; reaped >= 0 && steady_clock::now() < deadline;) {
+    reaped = ::waitpid(-group, nullptr, WNOHANG);  // -1 if none is left
+    if (reaped == 0) std::this_thread::sleep_for(milliseconds(1));
+  }
+}
+
 [[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv,
                          char* const* envp, std::vector<int>& parked, int report, pid_t parent) {
   ::setsid();
@@ -166,6 +176,7 @@ ExitStatus Process::kill() {
     }
     status_ = decoded(raw);
   }
+  reap_group(pid_);
   pid_ = -1;
   return *status_;
 }

@@ -1,11 +1,13 @@
 #include "server/core/process.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -128,6 +130,22 @@ TEST_CASE("a program that may open few files starts children", "[process]") {
   CHECK(enough->out == "out\n");
   REQUIRE_FALSE(too_few);
   CHECK(too_few.error().message.find("Too many open files") != std::string::npos);
+}
+
+TEST_CASE("what a killed program had started is reaped, too", "[process]") {
+  // As a server does: orphans become its children.
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+  const test::TempFolder folder;
+  const auto ready = folder.path() / "ready";
+  {
+    auto process =
+        Process::spawn(shell("(sleep 60; :) & sleep 60 & echo > " + ready.string() + "; sleep 60"));
+    REQUIRE(process);
+    while (!std::filesystem::exists(ready)) std::this_thread::sleep_for(milliseconds(1));
+  }
+
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // there is no child, not even a dead one
+  CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
 }
 
 TEST_CASE("a canceled call ends its program", "[process]") {
