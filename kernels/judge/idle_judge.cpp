@@ -1,9 +1,29 @@
 #include "kernels/judge/idle_judge.h"
 
+#include <utility>
+
 #include "kernels/process/python_inputs.h"
 #include "server/core/fields.h"
 
 namespace ratchet {
+
+Result<IdleJudge> open_idle_judge(const ReferenceParts& parts, const Contract& contract,
+                                  const CallContext& call) {
+  IdleJudge judge;
+  if (answers_on_device(contract)) {
+    auto trials = DeviceTrials::launch(parts, contract, {}, call);
+    const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
+    if (opened) {
+      judge.on_device = *std::move(trials);
+      return judge;
+    }
+    if (opened.error().code != ErrorCode::unavailable) return opened.error();
+  }
+  auto opened = Judge::open(parts, contract, call);
+  if (!opened) return opened.error();
+  judge.by_files = *std::move(opened);
+  return judge;
+}
 
 std::string judge_terms(Contract contract) {
   const Contract plain;

@@ -17,6 +17,11 @@ struct IdleJudge {
   explicit operator bool() const { return on_device || by_files; }
 };
 
+/// Judge and reference of a contract, ready to be asked, with room for a candidate on the device.
+/// Errors: as DeviceTrials and Judge.
+[[nodiscard]] Result<IdleJudge> open_idle_judge(const ReferenceParts& parts,
+                                                const Contract& contract, const CallContext& call);
+
 /// What judge and reference depend on: contracts with equal terms can share them, one after the
 /// other. The kernel is no part of it, unless it makes the inputs. Pure.
 [[nodiscard]] std::string judge_terms(Contract contract);

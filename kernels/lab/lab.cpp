@@ -199,6 +199,8 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
                                             ? ""
                                             : " To only build the kernel, call disassemble with "
                                               "`kernel` and `arch`: that needs no GPU.")};
+  // The run before may have had the same reference.
+  queue.hold(device->device.kind, device->device.index, {});
   auto function = inputs_function(kernel, reference);
   if (!function && leaves_extents_open(task, *implementation, reference))
     return plan_extents(task, kernel, reference, device->device);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "kernels/build/toolchain.h"
@@ -90,7 +91,8 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
   const Contract contract = probe_contract(device);
   auto candidate = lab.build(contract, probe_source(device.kind), call);
   if (!candidate) return unknown(candidate.error());
-  auto turn = lab.queue.wait(device.kind, device.index, call);
+  std::unique_ptr<DeviceQueue::Left> left;
+  auto turn = lab.queue.wait(device.kind, device.index, call, &left);
   if (!turn) return unknown(turn.error());
   auto process = lab.start(contract, *candidate, CandidateProcess::Use::count, 1, call);
   if (!process) return unknown(process.error());
@@ -109,6 +111,7 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
     return CounterState{false, "none", "The probe kernel failed: " + process->fault()->message};
   CounterState state{!counted->unavailable && !counted->kernels.empty(), counted->engine,
                      counted->unavailable.value_or("")};
+  lab.queue.give_back(*turn, std::move(left));
   const std::lock_guard lock(lab.guard);
   lab.counters = state;
   return state;

@@ -7,9 +7,28 @@
 #include <utility>
 
 #include "kernels/judge/device_trials.h"
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 
 namespace ratchet {
+namespace {
+
+/// Starts judge and reference for the validation, which finds them left.
+void open_judge_ahead(LabParts& lab, const Contract& contract, const CallContext& call) {
+  std::unique_ptr<DeviceQueue::Left> left;
+  const auto turn = lab.queue.wait(contract.device_kind, contract.device, call, &left);
+  if (!turn || call.canceled()) return;
+  auto terms = judge_terms(contract);
+  if (const auto* const last = left_with(left, terms); last && last->judge)
+    return lab.queue.give_back(*turn, std::move(left));
+  left.reset();
+  // What fails here fails again there, and says so.
+  auto judge = open_idle_judge(lab.reference_parts(contract), contract, call);
+  if (judge)
+    lab.queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), *std::move(judge)));
+}
+
+}  // namespace
 
 Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& call) {
   std::stop_source over;
@@ -20,6 +39,11 @@ Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& 
   const auto parts = reference_parts(contract);
   const auto reference = begin([&] { warm_reference(parts, contract, aside); });
   const auto judge = begin([&] { warm_device_judge(parts, contract, aside); });
+  const auto opened = begin([&] {
+    reference.wait();
+    judge.wait();
+    open_judge_ahead(*this, contract, aside);
+  });
   // The device is idle while compilers work. On the processor roofs want it for themselves.
   const auto roofs = begin([&] {
     if (contract.device_kind == DeviceKind::host) return;
@@ -27,7 +51,7 @@ Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& 
     const auto turn = queue.wait(contract.device_kind, contract.device, aside, &left);
     if (!turn) return;
     (void)measured_ceilings(contract.device, contract.device_kind, false, aside);
-    if (left) queue.leave(*turn, std::move(left));
+    queue.give_back(*turn, std::move(left));
   });
   auto probed = begin([&] { return environment(contract.device, aside); });
 

@@ -173,7 +173,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   auto fault = compile_pass(*this, contract, candidate, dims, call);
   // Between two checks: an idle judge is no more within this kernel's reach than one at work is
   // within that of the kernel it judges.
-  if (left) queue.leave(*turn, std::move(left));
+  queue.give_back(*turn, std::move(left));
   if (!fault) return fault.error();
   candidate.build.build_ms = milliseconds_since(begin);
   if (!*fault) return candidate;

@@ -170,29 +170,10 @@ class FileTrialBackend : public TrialBackend {
   std::optional<Trial> now_, before_;
 };
 
-/// By `judge`, if a job before left one.
-Result<std::unique_ptr<TrialBackend>> open_trial_backend(IdleJudge judge,
-                                                         const ReferenceParts& parts,
-                                                         const Contract& contract,
-                                                         const CallContext& call) {
+std::unique_ptr<TrialBackend> backend_of(const Contract& contract, IdleJudge judge) {
   if (judge.on_device)
-    return std::unique_ptr<TrialBackend>(
-        std::make_unique<DeviceTrialBackend>(contract, std::move(judge.on_device)));
-  if (judge.by_files)
-    return std::unique_ptr<TrialBackend>(
-        std::make_unique<FileTrialBackend>(std::move(judge.by_files)));
-  if (answers_on_device(contract)) {
-    // With room for a candidate: that of the check after this.
-    auto trials = DeviceTrials::launch(parts, contract, {}, call);
-    const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
-    if (opened)
-      return std::unique_ptr<TrialBackend>(
-          std::make_unique<DeviceTrialBackend>(contract, *std::move(trials)));
-    if (opened.error().code != ErrorCode::unavailable) return opened.error();
-  }
-  auto opened = Judge::open(parts, contract, call);
-  if (!opened) return opened.error();
-  return std::unique_ptr<TrialBackend>(std::make_unique<FileTrialBackend>(*std::move(opened)));
+    return std::make_unique<DeviceTrialBackend>(contract, std::move(judge.on_device));
+  return std::make_unique<FileTrialBackend>(std::move(judge.by_files));
 }
 
 /// A validation in progress.
@@ -334,13 +315,17 @@ Status TaskValidation::try_inputs() {
 Result<std::vector<Reason>> validate_by(IdleJudge& judge, const ReferenceParts& parts,
                                         const Contract& contract, std::string_view run_secret,
                                         const CallContext& call) {
-  auto backend = open_trial_backend(std::move(judge), parts, contract, call);
-  if (!backend) return backend.error();
-  TaskValidation validation{**backend, contract, run_secret, call, contract_warnings(contract)};
+  if (!judge) {
+    auto opened = open_idle_judge(parts, contract, call);
+    if (!opened) return opened.error();
+    judge = *std::move(opened);
+  }
+  const auto backend = backend_of(contract, std::move(judge));
+  TaskValidation validation{*backend, contract, run_secret, call, contract_warnings(contract)};
   if (auto tried = validation.try_distributions(); !tried) return tried.error();
   if (auto tried = validation.try_repetition(); !tried) return tried.error();
   if (auto tried = validation.try_inputs(); !tried) return tried.error();
-  judge = (*backend)->release();
+  judge = backend->release();
   return std::move(validation.weak);
 }
 

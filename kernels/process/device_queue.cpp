@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kNap(50);
 constexpr std::chrono::seconds kLeftFor(3);  // with what is left for a next job
+constexpr std::chrono::seconds kHeldFor(60);
 
 Error cancelled(const std::string& name) {
   return Error{ErrorCode::timed_out, "the call was canceled while it waited for " + name, ""};
@@ -80,9 +81,30 @@ std::unique_ptr<DeviceQueue::Left> DeviceQueue::taken_from(Device& device) {
 }
 
 void DeviceQueue::leave(const Turn& turn, std::unique_ptr<Left> left) {
+  leave(*turn.device_, std::move(left), std::chrono::steady_clock::now() + kLeftFor);
+}
+
+void DeviceQueue::give_back(const Turn& turn, std::unique_ptr<Left> left) {
+  if (!left) return;
+  const auto least = std::chrono::steady_clock::now() + kLeftFor;
+  const auto before = [&] {
+    const std::lock_guard lock(guard_);
+    return turn.device_->until;
+  }();
+  leave(*turn.device_, std::move(left), std::max(least, before));
+}
+
+void DeviceQueue::hold(DeviceKind kind, int index, const CallContext& call) {
+  Device& device = device_of(name_of_device(kind, index, call));
   const std::lock_guard lock(guard_);
-  turn.device_->left = std::move(left);
-  turn.device_->until = std::chrono::steady_clock::now() + kLeftFor;
+  if (device.left) device.until = std::chrono::steady_clock::now() + kHeldFor;
+}
+
+void DeviceQueue::leave(Device& device, std::unique_ptr<Left> left,
+                        std::chrono::steady_clock::time_point until) {
+  const std::lock_guard lock(guard_);
+  device.left = std::move(left);
+  device.until = until;
   ++times_left_;
   left_.notify_all();
   if (!ender_.joinable())

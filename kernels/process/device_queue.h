@@ -66,6 +66,12 @@ class DeviceQueue {
   /// For the next job of this server on the device of this turn. Destroyed after three seconds
   /// without one: a job of another server would find it there.
   void leave(const Turn& turn, std::unique_ptr<Left> left);
+  /// What the job before left, by one that had no use for it: it stays as long as it would have,
+  /// three seconds at least.
+  void give_back(const Turn& turn, std::unique_ptr<Left> left);
+  /// A job that may use what is left on the device begins, and wants its turn later: what is there
+  /// stays for a minute, unless another job has a turn.
+  void hold(DeviceKind kind, int index, const CallContext& call);
 
   /// Waits until no other thread of this server wants the device, for work that can wait. `wanted`
   /// is requested to stop as soon as one does: then the holder gives way. A request of the caller's
@@ -85,6 +91,8 @@ class DeviceQueue {
                                            const CallContext& call) const;
   Device& device_of(const std::string& name);
   std::unique_ptr<Left> taken_from(Device& device);
+  void leave(Device& device, std::unique_ptr<Left> left,
+             std::chrono::steady_clock::time_point until);
   /// Destroys what has been left for too long.
   void end_what_is_left(const std::stop_token& stop);
   Result<Fd> lock_file(const std::string& name, const std::function<bool()>& go_on) const;

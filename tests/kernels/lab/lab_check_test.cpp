@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <csignal>
@@ -216,6 +217,30 @@ TEST_CASE("judge and reference that admitted a task check its kernels", "[lab]")
   CHECK(living() == kept);
   CHECK(has_reason(row.of("for (int i = 0; i < n; ++i) y[i] = x[i];"), "mismatch"));
   CHECK(living() == kept);
+}
+
+TEST_CASE("judge and reference start while a new run's kernel is built", "[lab]") {
+  Row row;
+
+  REQUIRE(row.lab->prepare(row.contract, row.call));
+  const auto kept = living();
+  CHECK_FALSE(kept.empty());
+  REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));
+  CHECK(std::ranges::includes(living(), kept));  // beside the reference's process for float64
+}
+
+TEST_CASE("a kernel that does not build ends what was started for it", "[lab]") {
+  Row row;
+  row.contract.kernel.text = "void nothing(";
+
+  const auto prepared = row.lab->prepare(row.contract, row.call);
+
+  REQUIRE(prepared);
+  CHECK_FALSE(prepared->kernel.build.ok);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!nobody_left() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(nobody_left());
 }
 
 TEST_CASE("what is kept outlives the thread of the call that started it", "[lab]") {

@@ -250,5 +250,30 @@ TEST_CASE("what a job leaves lasts seconds, and no longer than the queue", "[que
   CHECK(last_gone);
 }
 
+TEST_CASE("what is left stays for a job that has said that it comes", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  const CallContext call;
+  std::atomic<bool> gone = false;
+  {
+    const auto turn = queue.wait(DeviceKind::host, 0, call);
+    REQUIRE(turn);
+    queue.leave(*turn, std::make_unique<Flagged>(gone));
+  }
+
+  queue.hold(DeviceKind::host, 0, call);
+  {
+    std::unique_ptr<DeviceQueue::Left> left;
+    const auto turn = queue.wait(DeviceKind::host, 0, call, &left);
+    REQUIRE(turn);
+    queue.give_back(*turn, std::move(left));
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  CHECK_FALSE(gone);
+
+  REQUIRE(queue.wait(DeviceKind::host, 0, call));
+  CHECK(gone);
+}
+
 }  // namespace
 }  // namespace ratchet
