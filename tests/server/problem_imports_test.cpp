@@ -341,4 +341,37 @@ TEST_CASE("axes that follow from each other are fixed at their first sizes", "[p
   CHECK(task.said.find("all sizes are fixed") != std::string::npos);
 }
 
+TEST_CASE("cases that a reference refuses at reduced sizes are left out", "[python]") {
+  const Json var{{"type", "var"}};
+  // Every group has two rows or more, which only the inputs' values show.
+  const Json definition{
+      {"name", "grouped"},
+      {"axes", {{"groups", var}, {"rows", var}}},
+      {"inputs",
+       {{"x", {{"shape", {"rows"}}, {"dtype", "float32"}}},
+        {"ends", {{"shape", {"groups"}}, {"dtype", "int64"}}}}},
+      {"outputs", {{"y", {{"shape", {"rows"}}, {"dtype", "float32"}}}}},
+      {"custom_inputs_entrypoint", "made"},
+      {"reference",
+       "import torch\n\n\ndef made(axes, device):\n"
+       "    ends = torch.arange(1, axes['groups'] + 1, device=device) * "
+       "(axes['rows'] // axes['groups'])\n"
+       "    return {'x': torch.randn(axes['rows'], device=device), 'ends': ends}\n\n\n"
+       "def run(ends, x):\n    if ends[0].item() < 2: raise ValueError('too few rows')\n"
+       "    return x + ends[0].item()\n"}};
+  const auto workload = [](int groups, int rows) {
+    return Json{{"axes", {{"groups", groups}, {"rows", rows}}},
+                {"inputs", {{"x", {{"type", "custom"}}}, {"ends", {{"type", "custom"}}}}}}
+               .dump() +
+           "\n";
+  };
+  const Imported task("grouped",
+                      {{"grouped/definition.json", definition.dump()},
+                       {"grouped/workload.jsonl", workload(1, 1000) + workload(100, 1000)}},
+                      "1K");
+
+  CHECK(task.said.find("1 of 2 cases are left out") != std::string::npos);
+  CHECK(task.passes("run"));
+}
+
 }  // namespace ratchet::test
