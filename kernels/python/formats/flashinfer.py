@@ -21,7 +21,7 @@ MOST_CASES = 64
 FOUR_BITS = "float4_e2m1fn_x2"
 BLOCKS = (16, 32)  # elements of 4 bits with one scale
 TILE = 128  # what a size keeps that a reference cannot be asked about: some take no other
-QUICK_S = 0.5  # of a look at the reference on the meta device
+QUICK_S, LOOKS_S = 0.2, 10  # of a look at the reference on the meta device, of all; of the processor
 DTYPES = {"float8_e4m3fn": "float8_e4m3", "float8_e5m2": "float8_e5m2"}
 KNOWN = {"float16", "float32", "float64", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
          "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
@@ -280,6 +280,7 @@ class Looks:
         self.specs = {tensor["name"]: tensor for tensor in tensors}
         self.types = types
         self.suite = adapter.loaded(sources, *sources, {}, "cpu")
+        self.begin = time.process_time()
 
     def empty(self, name, dims):
         spec = self.specs[self.definition.names[name]]
@@ -303,7 +304,7 @@ class Looks:
 
     def quick(self, dims):
         """Whether it can be asked about many sizes. A first look may be slow: it imports parts of torch."""
-        for _ in range(2):
+        for _ in range(2 if time.process_time() - self.begin < LOOKS_S else 0):
             begin = time.process_time()
             if not self.runs(dims):
                 return False
