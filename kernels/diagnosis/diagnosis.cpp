@@ -103,10 +103,27 @@ bool issues_mostly_accesses(const Metrics& metrics) {
              kOthers, [&](const char* name) { return metrics[name].value_or(0) < accesses; });
 }
 
+/// Memory throughput without what idle lanes do in shared memory: an instruction takes its turn
+/// there for one lane as for 32, so that this part is work of the instructions, not traffic.
+double traffic_of(const Metrics& metrics, double memory) {
+  const auto lanes = metrics["smsp__thread_inst_executed_per_inst_executed.ratio"];
+  const double l1 = metrics[metric::kL1].value_or(0);
+  const double shared = metrics[kWavefronts].value_or(0);
+  if (!lanes || l1 < memory || shared <= load_wavefronts(metrics)) return memory;
+  const double conflicts = conflict_share(metrics);  // turns that no idle lane causes
+  const double used = conflicts + (1 - conflicts) * std::clamp(*lanes / 32, 0.0, 1.0);
+  return std::max(
+      {l1 * used, metrics[metric::kL2].value_or(0), metrics[metric::kDram].value_or(0)});
+}
+
 Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics,
                         const DiagnosisFinding* first, double compute, double memory) {
   Class found;
   found.evidence = both(shown("SM throughput, %", compute), shown("memory throughput, %", memory));
+  if (const double traffic = traffic_of(metrics, memory); traffic < memory) {
+    found.evidence = both(found.evidence, shown("without idle lanes, %", traffic));
+    memory = traffic;
+  }
   found.confidence = confidence_of(compute, memory);
   // Matrix instructions also read shared memory at its full rate: the tensor pipe decides.
   if (const auto tensor = metrics[metric::kTensor]; tensor && *tensor >= kNearLimit)

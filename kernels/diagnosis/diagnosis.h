@@ -12,7 +12,7 @@
 namespace ratchet {
 
 /// Version of the rules below; `bound_evidence` ends with it. Increase it with every rule change.
-inline constexpr int kDiagnosisRules = 7;
+inline constexpr int kDiagnosisRules = 8;
 
 /// Share of the copy ceiling above which a host kernel is called memory-bound. Host stores first
 /// read the lines they write, which the declared bytes do not count: c = a + b moves a third more.
@@ -43,17 +43,17 @@ struct Diagnosis {
 /// Bound class (CUDA): launch if the kernels fill less than half of the call, if launches are the
 /// first finding of several, or below 10 µs if no unit is at 60 %; compute if the tensor pipe is at
 /// 80 % or more. With C = sm__throughput and M = gpu__compute_memory_throughput (dram if absent),
-/// both over the time in which SMs had work: latency if the SMs only ask for the end of small bulk
-/// copies; if either is at 60 % or more, a difference of 10 points decides, else mixed, or memory
-/// where loads and stores have the busiest pipe. If both are below, the kernel's first finding
-/// decides: missing blocks or warps, or uneven blocks → occupancy; traffic where M is at 40 % and
-/// leads → memory; else latency. Findings that save less than 5 % of the call, or less than a fifth
-/// of what the first one saves, are not listed. Without those counters:
-/// the roofline's fractions of the measured ceilings. On the host: a roof that is near, else the
-/// class of the finding with the largest headroom. Each finding cites the numbers it used; a rule
-/// whose metric is missing reports nothing. With several kernels, each is judged, and its share of
-/// their time is its weight: the class with 60 % of it, else mixed; findings name their kernel.
-/// Pure and thread-safe; never fails.
+/// both over the time in which SMs had work, and M without what idle lanes do in shared memory:
+/// latency if the SMs only ask for the end of small bulk copies; if either is at 60 % or more, a
+/// difference of 10 points decides, else mixed, or memory where loads and stores have the busiest
+/// pipe. If both are below, the kernel's first finding decides: missing blocks or warps, or uneven
+/// blocks → occupancy; traffic where M is at 40 % and leads → memory; else latency. Findings that
+/// save less than 5 % of the call, or less than a fifth of what the first one saves, are not
+/// listed. Without those counters: the roofline's fractions of the measured ceilings. On the host:
+/// a roof that is near, else the class of the finding with the largest headroom. Each finding cites
+/// the numbers it used; a rule whose metric is missing reports nothing. With several kernels, each
+/// is judged, and its share of their time is its weight: the class with 60 % of it, else mixed;
+/// findings name their kernel. Pure and thread-safe; never fails.
 [[nodiscard]] Diagnosis diagnose(const DiagnosisInput& input);
 
 }  // namespace ratchet

@@ -84,7 +84,9 @@ void occupancy_rule(const Metrics& metrics, Findings& findings) {
   const auto theoretical = metrics[metric::kTheoretical];
   if (!achieved || !theoretical || *theoretical <= 0) return;
   const auto limiter = metrics.occupancy_limiter();
-  const bool limited = limiter && (*limiter == "registers" || *limiter == "shared_mem");
+  // What limits the resident blocks is no limit where there are not as many.
+  const bool limited = limiter && (*limiter == "registers" || *limiter == "shared_mem") &&
+                       metrics[metric::kWaves].value_or(1) >= 1;
   if (*theoretical <= 25 && limited)
     findings.add(
         "low-achieved-occupancy",
@@ -138,13 +140,6 @@ double shared_share(const Metrics& metrics) {
                        (queue_is_shared(metrics) ? metrics.stall_share("mio_throttle") : 0);
   const double rest = 1 - metrics.stall_share("barrier");
   return barriers_wait_for_shared(metrics) && rest > 0 ? std::min(1.0, waits / rest) : waits;
-}
-
-/// Share of the wavefronts of shared memory that are only for conflicts.
-double conflict_share(const Metrics& metrics) {
-  const auto conflicts = metrics["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"];
-  const auto wavefronts = metrics[kWavefronts];
-  return conflicts && wavefronts && *wavefronts > 0 ? std::min(1.0, *conflicts / *wavefronts) : 0;
 }
 
 void conflict_rule(const Metrics& metrics, Findings& findings) {
@@ -252,6 +247,12 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
 }
 
 }  // namespace
+
+double conflict_share(const Metrics& metrics) {
+  const auto conflicts = metrics["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"];
+  const auto wavefronts = metrics[kWavefronts];
+  return conflicts && wavefronts && *wavefronts > 0 ? std::min(1.0, *conflicts / *wavefronts) : 0;
+}
 
 bool waits_everywhere(const Metrics& metrics, int multiprocessors) {
   const auto grid = metrics[metric::kGrid];

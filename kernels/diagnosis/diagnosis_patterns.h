@@ -26,6 +26,9 @@ inline constexpr double kMuchLocal = 0.1;
 /// Turns that accesses of shared memory take, each of 128 bytes.
 inline constexpr const char* kWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 
+/// Share of them that are only for conflicts.
+[[nodiscard]] double conflict_share(const Metrics& metrics);
+
 /// Turns that global loads take in L1, of 128 bytes each.
 [[nodiscard]] double load_wavefronts(const Metrics& metrics);
 
@@ -81,7 +84,7 @@ struct HostClass {
 [[nodiscard]] double returned_share(const Metrics& metrics);
 
 /// Lanes that read different places of constant memory take turns. NVIDIA counts the unit that
-/// serves them as part of the SM, which then looks busy although it issues nothing.
+/// serves them as part of the SM, which then looks busy although no pipe of it is.
 [[nodiscard]] bool reads_constants_in_turns(const Metrics& metrics);
 
 /// Thresholds of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the

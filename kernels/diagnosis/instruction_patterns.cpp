@@ -17,16 +17,30 @@ double chain_share(const Metrics& metrics) {
          (waits_short_elsewhere(metrics) ? metrics.stall_share("short_scoreboard") : 0);
 }
 
+/// Share of the waiting for constants by index: in their queue, or for their answers.
+double constants_share(const Metrics& metrics) {
+  return metrics.stall_share("mio_throttle") + metrics.stall_share("short_scoreboard");
+}
+
 bool has_fp64(const DiagnosisInput& input) {
   return std::ranges::find(input.dtypes, DType::f64) != input.dtypes.end();
 }
 
-/// The FMA pipe also multiplies integers, which tensor cores do not do for hashes and indices.
-bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
+/// Share of the instructions that multiply floats and add them, fused or one after the other.
+std::optional<double> product_share(const Metrics& metrics) {
   const auto fused = metrics["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"];
   const auto all = metrics[metric::kInstructions];
   constexpr double kLanes = 32;
-  if (fused && all && *all > 0) return *fused > 0.2 * kLanes * *all;
+  if (!fused || !all || *all <= 0) return std::nullopt;
+  const double pairs =
+      std::min(metrics["smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"].value_or(0),
+               metrics["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"].value_or(0));
+  return std::min(1.0, (*fused + 2 * pairs) / (kLanes * *all));
+}
+
+/// The FMA pipe also multiplies integers, which tensor cores do not do for hashes and indices.
+bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
+  if (const auto share = product_share(metrics)) return *share > 0.2;
   constexpr std::array kFloats{DType::f32, DType::f16, DType::bf16, DType::f8_e4m3, DType::f8_e5m2};
   return input.dtypes.empty() || std::ranges::any_of(input.dtypes, [&](DType type) {
            return std::ranges::find(kFloats, type) != kFloats.end();
@@ -49,7 +63,7 @@ bool has_half(const DiagnosisInput& input) {
   });
 }
 
-void arithmetic_rule(const Metrics& metrics, Findings& findings) {
+void arithmetic_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const auto busy = metrics[metric::kSm];
   const auto issue = metrics[metric::kIssue];
   const double memory = metrics[metric::kMemory].value_or(100);
@@ -64,10 +78,13 @@ void arithmetic_rule(const Metrics& metrics, Findings& findings) {
       metrics.stall("barrier").value_or(0) + metrics.stall("short_scoreboard").value_or(0) > 2;
   const double elsewhere =
       many ? metrics.stall_share("barrier") + metrics.stall_share("short_scoreboard") : 0;
+  // Products that tensor cores can do need no better arithmetic.
+  const bool products = has_half(input) && findings.has("fma-without-tensor");
+  const double left = products ? 1 - product_share(metrics).value_or(0) : 1;
   findings.add(
       "arithmetic-bound", "Arithmetic fills the issue slots",
       {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
-      *busy / 100 / 2 * (1 - elsewhere), *busy / kBusy);
+      *busy / 100 / 2 * (1 - elsewhere) * left, *busy / kBusy);
 }
 
 void tensor_rule(const Metrics& metrics, Findings& findings) {
@@ -133,7 +150,7 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
                               100 - metrics[metric::kMemory].value_or(100)) /
                      100,
                  24 / *threads);
-  arithmetic_rule(metrics, findings);
+  arithmetic_rule(metrics, input, findings);
 }
 
 void fetch_rules(const Metrics& metrics, Findings& findings) {
@@ -149,8 +166,9 @@ void fetch_rules(const Metrics& metrics, Findings& findings) {
   if (reads_constants_in_turns(metrics))
     findings.add("constant-cache-miss", "Lanes read different places of constant memory, in turns",
                  {stall_text("mio_throttle", metrics.stall("mio_throttle").value_or(0)),
+                  stall_text("short_scoreboard", metrics.stall("short_scoreboard").value_or(0)),
                   shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
-                 metrics.stall_share("mio_throttle"), 2);
+                 constants_share(metrics), 2);
   const auto constants = metrics.stall("imc_miss");
   if (constants && *constants > 1 && !findings.has("constant-cache-miss") &&
       metrics.stall_share("imc_miss") > 0.1)
@@ -196,14 +214,18 @@ bool is_chain(const Metrics& metrics, int multiprocessors) {
 bool reads_constants_in_turns(const Metrics& metrics) {
   const auto all = metrics[metric::kInstructions];
   const auto shared = metrics[kWavefronts];
+  const auto issue = metrics[metric::kIssue];
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
-  const bool throttled = metrics.stall_share("mio_throttle") > 0.5 &&
-                         metrics[metric::kIssue].value_or(100) < kNearLimit / 2 &&
-                         metrics[metric::kSm].value_or(0) >= kNearLimit;
-  const double doubles =
-      metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"].value_or(0);
-  return throttled && all && shared && special && *shared < 0.05 * *all && *special < 50 &&
-         doubles < 50;
+  if (!all || !shared || !issue || !special || *shared >= 0.05 * *all) return false;
+  double explained = std::max(*issue, *special);
+  for (const auto* pipe :
+       {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+        "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", metric::kTensor})
+    explained = std::max(explained, metrics[pipe].value_or(0));
+  return constants_share(metrics) > 0.5 &&
+         metrics[metric::kSm].value_or(0) - explained >= kNearLimit / 2;
 }
 
 void instruction_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {

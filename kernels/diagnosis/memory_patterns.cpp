@@ -71,10 +71,13 @@ void narrow_rule(const Metrics& metrics, Findings& findings) {
   const double bytes = requests > 0 ? sectors / requests * *loads / 100 : 0;
   constexpr double kNarrow = 2.1;
   if (bytes > 0 && bytes < kNarrow) {
+    // Wider loads need fewer threads. Where a grid does not fill the device, these are missing
+    // then.
+    const double filled = std::min(1.0, metrics[metric::kWaves].value_or(1));
     findings.add("narrow-access", "Loads move one or two bytes per thread",
                  {shown("bytes per thread of global loads", bytes),
                   shown("sectors per request", sectors / requests)},
-                 (1 - bytes / 4) * metrics.free_share(), kNarrow / bytes);
+                 (1 - bytes / 4) * metrics.free_share() * filled, kNarrow / bytes);
     return;
   }
   // What a thread moves in all: wide operands that stay in L1 hide how narrow the others are.

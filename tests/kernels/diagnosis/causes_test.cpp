@@ -304,3 +304,105 @@ TEST_CASE("constants that few lanes share are told from a full pipe", "[diagnosi
   CHECK(turns(30, 0).bound == Bound::latency);
   CHECK(found(turns(30, 95)) == "accidental-fp64");
 }
+
+TEST_CASE("constants by index are told by what fills an SM whose pipes are idle", "[diagnosis]") {
+  const auto waits = [](double queue, double answers, double lsu) {
+    return counted({{kComputes, 95},
+                    {kMoves, 5},
+                    {"smsp__issue_active.avg.pct_of_peak_sustained_active", 2},
+                    {"smsp__inst_executed.sum", 1e6},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e3},
+                    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0},
+                    {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active", lsu},
+                    {waiting("mio_throttle"), queue},
+                    {waiting("short_scoreboard"), answers},
+                    {waiting("wait"), 3}});
+  };
+  CHECK(found(waits(15, 330, 1)) == "constant-cache-miss");
+  CHECK(waits(15, 330, 1).bound == Bound::latency);
+  CHECK(found(waits(30, 0, 1)) == "constant-cache-miss");
+  CHECK(found(waits(15, 330, 95)).empty());  // the pipe of loads and stores explains it
+}
+
+TEST_CASE("turns of shared memory for idle lanes are work, those for conflicts are traffic",
+          "[diagnosis]") {
+  const auto tree = [](double lanes, double conflicts, double loads) {
+    return counted({{kComputes, 77},
+                    {kMoves, 81},
+                    {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 81},
+                    {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 25},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 18},
+                    {"smsp__thread_inst_executed_per_inst_executed.ratio", lanes},
+                    {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active", 80},
+                    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", conflicts},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e7},
+                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", loads}});
+  };
+  CHECK(tree(19, 0, 1e6).bound == Bound::compute);
+  CHECK(tree(32, 0, 1e6).bound == Bound::memory);
+  CHECK(tree(19, 9.5e6, 1e6).bound == Bound::memory);
+  CHECK(tree(19, 0, 8e7).bound == Bound::memory);  // L1 is full of global loads
+}
+
+TEST_CASE("a limit of resident blocks is none where there are not as many", "[diagnosis]") {
+  const auto limited = [](double waves) {
+    return counted({{kComputes, 5},
+                    {kMoves, 8},
+                    {"launch__waves_per_multiprocessor", waves},
+                    {"launch__occupancy_limit_registers", 2},
+                    {"launch__occupancy_limit_warps", 8},
+                    {"sm__maximum_warps_per_active_cycle_pct", 25},
+                    {"sm__warps_active.avg.pct_of_peak_sustained_active", 13},
+                    {waiting("barrier"), 20},
+                    {waiting("long_scoreboard"), 2}});
+  };
+  CHECK(first(limited(0.6)) == "barrier-stalls");
+  CHECK(limited(0.6).bound == Bound::latency);
+  CHECK(found(limited(1)).find("low-achieved-occupancy") != std::string::npos);
+  CHECK(found(limited(0.6)).find("low-achieved-occupancy") == std::string::npos);
+}
+
+TEST_CASE("wider loads help as far as the grid fills the device", "[diagnosis]") {
+  const auto narrow = [](double waves) {
+    return counted({{kComputes, 2},
+                    {kMoves, 3},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 3},
+                    {"launch__waves_per_multiprocessor", waves},
+                    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100},
+                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2e6},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1e6},
+                    {waiting("long_scoreboard"), 50}});
+  };
+  CHECK(first(narrow(8)) == "narrow-access");
+  CHECK(found(narrow(0.06)) == "small-grid latency-bound-loads");
+}
+
+TEST_CASE("products of halves are for tensor cores before their arithmetic is trimmed",
+          "[diagnosis]") {
+  const auto product = [](double multiplications, DType type) {
+    const std::vector<KernelCounters> kernels{
+        {"k",
+         {{kComputes, 67},
+          {kMoves, 30},
+          {"smsp__issue_active.avg.pct_of_peak_sustained_active", 70},
+          {"smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 56},
+          {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0},
+          {"smsp__inst_executed.sum", 8.5e7},
+          {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 9e6},
+          {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 5e5},
+          {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 5.3e8},
+          {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", multiplications},
+          {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 5.3e8}}}};
+    DiagnosisInput input;
+    input.kind = DeviceKind::cuda;
+    input.device.multiprocessors = 132;
+    input.timing.median = {100'000};
+    input.kernels = kernels;
+    input.dtypes = {type};
+    return diagnose(input);
+  };
+  CHECK(first(product(5.3e8, DType::f16)) == "fma-without-tensor");
+  CHECK(product(5.3e8, DType::f16).bound == Bound::compute);
+  CHECK(found(product(0, DType::f16)) == "arithmetic-bound");      // additions of their own
+  CHECK(first(product(5.3e8, DType::f32)) == "arithmetic-bound");  // would lose digits
+}
