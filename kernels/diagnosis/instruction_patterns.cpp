@@ -38,6 +38,17 @@ std::optional<double> product_share(const Metrics& metrics) {
   return std::min(1.0, (*fused + 2 * pairs) / (kLanes * *all));
 }
 
+/// Share of what loads ask for that has been loaded before: products use an operand many times,
+/// elementwise work once. All of it if that was not counted.
+double reread_share(const Metrics& metrics) {
+  constexpr double kSector = 32;  // bytes
+  const auto sectors = metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+  const auto read = metrics["l1tex__m_xbar2l1tex_read_bytes.sum"];
+  const double asked =
+      kSector * sectors.value_or(0) + metrics["sm__sass_data_bytes_mem_shared.sum"].value_or(0);
+  return sectors && read && asked > 0 ? std::clamp(1 - *read / asked, 0.0, 1.0) : 1;
+}
+
 /// The FMA pipe also multiplies integers, which tensor cores do not do for hashes and indices.
 bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
   if (const auto share = product_share(metrics)) return *share > 0.2;
@@ -80,7 +91,7 @@ void arithmetic_rule(const Metrics& metrics, const DiagnosisInput& input, Findin
       many ? metrics.stall_share("barrier") + metrics.stall_share("short_scoreboard") : 0;
   // Products that tensor cores can do need no better arithmetic.
   const bool products = has_half(input) && findings.has("fma-without-tensor");
-  const double left = products ? 1 - product_share(metrics).value_or(0) : 1;
+  const double left = products ? 1 - product_share(metrics).value_or(0) * reread_share(metrics) : 1;
   findings.add(
       "arithmetic-bound", "Arithmetic fills the issue slots",
       {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
@@ -121,7 +132,7 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
         {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
         // Tensor cores can only help if the work is a matrix product, and cost digits of fp32.
         (queued ? 1 - metrics.free_share() : *fma / 100) / (has_half(input) ? 2 : 4) *
-            metrics.active_share().value_or(1),
+            metrics.active_share().value_or(1) * reread_share(metrics),
         queued ? 1.2 : *fma / much);
   tensor_rule(metrics, findings);
   const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];

@@ -379,7 +379,7 @@ TEST_CASE("wider loads help as far as the grid fills the device", "[diagnosis]")
 
 TEST_CASE("products of halves are for tensor cores before their arithmetic is trimmed",
           "[diagnosis]") {
-  const auto product = [](double multiplications, DType type) {
+  const auto product = [](double multiplications, DType type, double read = 6e7) {
     const std::vector<KernelCounters> kernels{
         {"k",
          {{kComputes, 67},
@@ -390,6 +390,9 @@ TEST_CASE("products of halves are for tensor cores before their arithmetic is tr
           {"smsp__inst_executed.sum", 8.5e7},
           {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 9e6},
           {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 5e5},
+          {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2e6},
+          {"sm__sass_data_bytes_mem_shared.sum", 3.7e8},
+          {"l1tex__m_xbar2l1tex_read_bytes.sum", read},
           {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 5.3e8},
           {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", multiplications},
           {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 5.3e8}}}};
@@ -405,4 +408,6 @@ TEST_CASE("products of halves are for tensor cores before their arithmetic is tr
   CHECK(product(5.3e8, DType::f16).bound == Bound::compute);
   CHECK(found(product(0, DType::f16)) == "arithmetic-bound");      // additions of their own
   CHECK(first(product(5.3e8, DType::f32)) == "arithmetic-bound");  // would lose digits
+  // Operands that are used once belong to no product.
+  CHECK(found(product(5.3e8, DType::f16, 4.3e8)) == "arithmetic-bound");
 }
