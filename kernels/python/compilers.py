@@ -62,3 +62,5 @@ def use_recorded_answers(may_ask):
     subprocess.run = Answers(may_ask).answered
     if hasattr(settings, "cpp_cache_precompile_headers"):
         settings.cpp_cache_precompile_headers = False  # into a folder of another name in every process
+    if hasattr(settings, "use_static_cuda_launcher"):
+        settings.use_static_cuda_launcher = False  # its cache keeps the path of the pass's folder
