@@ -12,6 +12,7 @@
 #include "server/facts/suite_baselines.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
+#include "tools/suite_times.h"
 
 namespace ratchet {
 namespace {
@@ -144,17 +145,6 @@ RowLine line_of(const BenchmarkRow& row) {
   return line;
 }
 
-constexpr std::size_t kMostProblem = std::size_t{16} << 20U;
-
-/// That part of problem.json.
-struct SuiteBaselines {
-  std::vector<SuiteBaseline> suite_baselines;
-
-  static constexpr void fields(auto&& visit) {
-    visit(required<&SuiteBaselines::suite_baselines>("", {.max_length = 8}));
-  }
-};
-
 /// A version whose time depends on its inputs' values is timed on those that it was judged on.
 std::string values_of(const Permit& permit) {
   const auto* const range = permit.profile && permit.profile->time_depends_on_values
@@ -163,18 +153,12 @@ std::string values_of(const Permit& permit) {
   return range == nullptr ? kNormalValues : range->judged_on;
 }
 
-/// Notes with the times that the problem's suite has of its own. The problem's folder may be gone,
-/// or on another machine than this server; then there are none.
-std::vector<std::string> suite_figures(const Roots& roots, const Contract& contract) {
-  const std::filesystem::path folder = contract.reference.folder;
-  if (contract.problem.empty() || !folder.is_absolute()) return {};
-  const auto file = roots.read(folder / "problem.json", kMostProblem);
-  const auto problem = file ? Json::parse(file->bytes, nullptr, false) : Json();
-  const auto given = problem.is_object() ? problem.find("suite_baselines") : problem.end();
-  if (given == problem.end()) return {};
-  const auto figures = decode<SuiteBaselines>(Json{{"suite_baselines", *given}});
+/// Notes with the times that the problem's suite has of its own: those frozen with the run, or, of
+/// an older run, those in the problem's folder.
+std::vector<std::string> suite_figures(const Roots& roots, const Permit& permit) {
   std::vector<std::string> notes;
-  for (const auto& one : figures ? figures->suite_baselines : std::vector<SuiteBaseline>{})
+  for (const auto& one : permit.suite_baselines ? *permit.suite_baselines
+                                                : suite_baselines_of(roots, permit.contract))
     notes.push_back(fmt::format("{}{:.6g} ms: {}", kSuiteFigure, one.ms,
                                 behind_fence(fmt::format("{} on {}, sizes: {}; {}", one.name,
                                                          one.hardware, one.sizes, one.source))));
@@ -201,8 +185,7 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
        .values = values_of(*permit)},
       permit->secret, call);
   if (!report) return report.error();
-  std::ranges::move(suite_figures(services.roots, permit->contract),
-                    std::back_inserter(report->notes));
+  std::ranges::move(suite_figures(services.roots, *permit), std::back_inserter(report->notes));
   auto written = services.runs.record_benchmark(*permit, *report);
   if (!written) return written.error();
   BenchmarkAnswer answer{*written, *report, permit->version, {}, written->artifacts.at(0)};

@@ -12,6 +12,7 @@
 #include "tools/all.h"
 #include "tools/builds.h"
 #include "tools/sources.h"
+#include "tools/suite_times.h"
 
 namespace ratchet {
 namespace {
@@ -197,8 +198,14 @@ Status check_budget(const Services& services, const CreateRunArgs& args,
   return {};
 }
 
+/// A contract, and what its problem's suite says of its own times.
+struct Planned {
+  Contract contract;
+  std::optional<std::vector<SuiteBaseline>> suite_baselines;
+};
+
 /// The contract of the forked version's run, with that version's kernel.
-Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
+Result<Planned> forked(const Services& services, const CreateRunArgs& args) {
   if (args.problem || args.kernel || args.reference)
     return Error{ErrorCode::invalid_argument,
                  "fork_from: kernel, reference or problem was given as well, but a fork takes them "
@@ -209,10 +216,10 @@ Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
   if (auto fits = check_budget(services, args, source->contract.lab); !fits) return fits.error();
   source->contract.iterations = args.iterations;
   source->contract.seed_given = args.seed.has_value();
-  return std::move(source->contract);
+  return Planned{std::move(source->contract), std::move(source->suite_baselines)};
 }
 
-Result<Contract> planned(const Services& services, const CreateRunArgs& args, CallContext& call) {
+Result<Planned> planned(const Services& services, const CreateRunArgs& args, CallContext& call) {
   if (auto fits = check_budget(services, args, args.lab); !fits) return fits.error();
   std::optional<Environment> there;
   if (args.lab) {
@@ -224,7 +231,11 @@ Result<Contract> planned(const Services& services, const CreateRunArgs& args, Ca
   }
   auto inputs = gather(services, args, there ? &*there : nullptr);
   if (!inputs) return inputs.error();
-  return services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+  auto contract = services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+  if (!contract) return contract.error();
+  Planned plan{*std::move(contract), std::nullopt};
+  if (args.problem) plan.suite_baselines = suite_baselines_of(services.roots, plan.contract);
+  return plan;
 }
 
 /// Where the caller does not say, a version must take any size if v0 does.
@@ -268,8 +279,9 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   const auto output = services.roots.output_folder(args.output_dir);
   if (!output) return output.error().at("output_dir");
   if (auto usable = Runs::usable_folder(*output, args.confirm); !usable) return usable.error();
-  auto contract = args.fork_from ? forked(services, args) : planned(services, args, call);
-  if (!contract) return contract.error();
+  auto plan = args.fork_from ? forked(services, args) : planned(services, args, call);
+  if (!plan) return plan.error();
+  Contract* const contract = &plan->contract;
 
   call.progress(0, 4, "building v0 and its reference, probing the environment");
   auto prepared = services.lab.prepare(*contract, call);
@@ -309,7 +321,8 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
                                     .search = {.branches = args.branches,
                                                .stop = args.stop.value_or(StopConditions{}),
                                                .budget = limits_of(args)},
-                                    .forked_from = args.fork_from});
+                                    .forked_from = args.fork_from,
+                                    .suite_baselines = plan->suite_baselines});
   if (!view) return view.error();
   if (auto kept = services.runs.labs().record(view->run, meter); !kept) return kept.error();
   auto status = services.runs.status(view->run);

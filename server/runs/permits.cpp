@@ -71,7 +71,8 @@ Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId sub
                 .contract = *std::move(contract),
                 .secret = *std::move(secret),
                 .profile = {},
-                .search = state.contract.search};
+                .search = state.contract.search,
+                .suite_baselines = state.contract.suite_baselines};
   if (!state.found_values.empty()) permit.contract.found_values = state.found_values;
   const auto* const own = state.find(subject);
   const auto* parent = own->parent ? state.find(*own->parent) : nullptr;

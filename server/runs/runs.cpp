@@ -88,13 +88,24 @@ BuildFact v0_fact(const NewRun& run) {
   return fact;
 }
 
+/// What the digest has of a suite's own times: nothing where there are none, as before there were
+/// any.
+std::string suite_text(const std::optional<std::vector<SuiteBaseline>>& times) {
+  Json all = Json::array();
+  if (times)
+    for (const auto& one : *times) all.push_back(encode(one));
+  return all.empty() ? "" : markdown::json_text(all);
+}
+
 CreatedFact created_fact(const NewRun& run, const fs::path& folder) {
   CreatedFact fact;
   fact.contract = run.contract;
-  fact.contract_digest = sha256_hex(markdown::json_text(encode(run.contract)) +
-                                    markdown::json_text(encode(run.search)));
+  fact.contract_digest =
+      sha256_hex(markdown::json_text(encode(run.contract)) +
+                 markdown::json_text(encode(run.search)) + suite_text(run.suite_baselines));
   fact.search = run.search;
   fact.forked_from = run.forked_from;
+  fact.suite_baselines = run.suite_baselines;
   fact.kernel_blob = sha256_hex(run.contract.kernel.text);
   fact.reference_blob = sha256_hex(run.contract.reference.text);
   fact.contract.kernel.text.clear();

@@ -15,6 +15,7 @@
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/knowledge.h"
+#include "server/facts/suite_baselines.h"
 #include "server/runs/records/analysis.h"
 #include "server/runs/records/method_registry.h"
 #include "server/runs/records/review_entry.h"
@@ -42,6 +43,7 @@ struct NewRun {
   std::string secret;      ///< seeds are derived from it; never shown
   SearchPlan search;
   std::optional<ForkOrigin> forked_from;
+  std::optional<std::vector<SuiteBaseline>> suite_baselines;  ///< of the problem's suite
 };
 
 /// Permission for one measuring step, with a snapshot of its inputs. Recording the result fails
@@ -68,13 +70,8 @@ struct Permit {
   VersionId incumbent_version;
   std::vector<std::string> methods;  ///< accepted for the version
   SearchPlan search;
-};
-
-/// A version to fork another run from: its run's contract with the version's kernel as v0.
-struct ForkSource {
-  ForkOrigin origin;
-  Contract contract;
-  SearchPlan search;
+  /// As frozen; empty for a run from before they were.
+  std::optional<std::vector<SuiteBaseline>> suite_baselines;
 };
 
 /// How a state directory is opened.

@@ -101,7 +101,8 @@ Result<ForkSource> Runs::fork_source(const ForkOrigin& origin) {
   if (!contract) return contract.error();
   contract->kernel = std::move(kernel->source);
   std::erase_if(contract->cases, [](const Case& one) { return one.hidden; });
-  return ForkSource{origin, *std::move(contract), (*state)->contract.search};
+  const auto& created = (*state)->contract;
+  return ForkSource{origin, *std::move(contract), created.search, created.suite_baselines};
 }
 
 Result<std::vector<Candidate>> Runs::kernels_of(const RunId& run,

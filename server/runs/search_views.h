@@ -7,13 +7,24 @@
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/facts/contract.h"
+#include "server/facts/suite_baselines.h"
 #include "server/runs/records/axis_budget.h"
 #include "server/runs/records/run_views.h"
 #include "server/runs/records/search_entry.h"
+#include "server/runs/records/search_plan.h"
 #include "server/runs/rules/acceptance.h"
 #include "server/runs/rules/progress.h"
 
 namespace ratchet {
+
+/// A version to fork another run from: its run's contract with the version's kernel as v0.
+struct ForkSource {
+  ForkOrigin origin;
+  Contract contract;
+  SearchPlan search;
+  std::optional<std::vector<SuiteBaseline>> suite_baselines;
+};
 
 struct MethodLine {
   std::string id;

@@ -72,13 +72,14 @@ struct Imported {
     return called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
   }
 
-  /// What a benchmark of the problem's own kernel says.
-  [[nodiscard]] std::string benchmarked() const {
+  /// What a benchmark of the problem's own kernel says. `gone`: the problem's folder is, by then.
+  [[nodiscard]] std::string benchmarked(bool gone = false) const {
     const auto created =
         called("create_run",
                {{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", "run"}});
     const auto run = created.substr(5, created.find('\n') - 5);
     CHECK(called("check_correctness", {{"run", run}}).find("passed: true") != std::string::npos);
+    if (gone) std::filesystem::remove_all(folder / "problem");
     return called("benchmark", {{"run", run}, {"version", "v0"}, {"num_trials", 5}});
   }
 
@@ -274,6 +275,19 @@ TEST_CASE("times that a suite has of its own are shown as theirs and compared wi
   const auto section = artifact->find("## Times of the Suite's Own");
   REQUIRE(section != std::string::npos);
   CHECK(artifact->find("123456") > section);  // in no table
+}
+
+TEST_CASE("a suite's own times are frozen with a run", "[python]") {
+  const Imported task("suite/level1/7_halves.py",
+                      {{"suite/level1/7_halves.py", kHalves},
+                       {"suite/results/timing/Vendor_A/baseline_time_torch.json",
+                        times(R"({"mean": 123456, "hardware": "Accelerator A 80GB"})")}});
+
+  CHECK(task.benchmarked(true).find(
+            "theirs, not measured here and compared with nothing: 123456 ms") != std::string::npos);
+  const auto contract = read_file(task.folder / "run/contract.json");
+  REQUIRE(contract);
+  CHECK(Json::parse(*contract).at("suite_baselines").at(0).at("ms") == 123456.0);
 }
 
 TEST_CASE("files that are no times cost an import a line each and nothing else", "[python]") {

@@ -10,6 +10,7 @@
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
+#include "server/facts/suite_baselines.h"
 #include "server/runs/records/evidence_entry.h"
 #include "server/runs/records/review_entry.h"
 #include "server/runs/records/search_entry.h"
@@ -97,13 +98,16 @@ struct CreatedFact {
   BuildFact v0;
   SearchPlan search;
   std::optional<ForkOrigin> forked_from;
+  /// Times that the problem's suite has of its own. Empty in runs that read them when asked.
+  std::optional<std::vector<SuiteBaseline>> suite_baselines;
 
   static constexpr void fields(auto&& visit) {
     using C = CreatedFact;
     visit(required<&C::contract>(), required<&C::contract_digest>(), required<&C::kernel_blob>(),
           required<&C::reference_blob>(), required<&C::secret_digest>(),
           required<&C::environment>(), required<&C::warnings>(), required<&C::output_dir>(),
-          required<&C::v0>(), optional<&C::search>(), optional<&C::forked_from>());
+          required<&C::v0>(), optional<&C::search>(), optional<&C::forked_from>(),
+          optional<&C::suite_baselines>());
   }
 };
 

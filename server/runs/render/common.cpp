@@ -146,6 +146,8 @@ Rendered contract_json(const RunState& state) {
                        {"sha256", created.reference_blob}};
   json["search"] = encode(created.search);
   if (created.forked_from) json["forked_from"] = encode(*created.forked_from);
+  for (const auto& one : created.suite_baselines.value_or(std::vector<SuiteBaseline>{}))
+    json["suite_baselines"].push_back(encode(one));
   json["run"] = state.run.text;
   json["contract_digest"] = created.contract_digest;
   json["created"] = state.created;
