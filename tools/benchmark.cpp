@@ -188,7 +188,11 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
   std::ranges::move(suite_figures(services.roots, *permit), std::back_inserter(report->notes));
   auto written = services.runs.record_benchmark(*permit, *report);
   if (!written) return written.error();
-  BenchmarkAnswer answer{*written, *report, permit->version, {}, written->artifacts.at(0)};
+  BenchmarkAnswer answer{static_cast<const RunView&>(*written),
+                         *report,
+                         permit->version,
+                         {},
+                         written->artifacts.at(0)};
   for (const auto& row : report->rows) answer.lines.push_back(line_of(row));
   return answer;
 }

@@ -25,6 +25,8 @@
 namespace ratchet {
 namespace fields_detail {
 
+using IsEmpty = bool (*)(const void* value);
+
 /// A field without its type. `value` points at the member.
 struct FieldRow {
   std::string_view name;
@@ -35,7 +37,7 @@ struct FieldRow {
   bool marks_foreign;     ///< an `Origin`: unless it is empty, the record is marked as untrusted
   std::ptrdiff_t offset;  ///< of the member in its struct, in bytes
   Json (*schema)(const Rules& rules);
-  bool (*is_empty)(const void* value);  ///< of a `std::optional` or `Origin` member; else null
+  IsEmpty is_empty;  ///< of a `std::optional` or `Origin` member; else null
   Json (*encode)(const void* value);
   Status (*decode)(const Json& json, const Place& place, const Rules& rules, void* value);
 };
@@ -46,13 +48,13 @@ Json encode_record(const FieldTable& table, const void* record);
 Status decode_record(const FieldTable& table, const Json& json, const Place& place, void* record);
 
 template <class M>
-inline constexpr bool (*kIsEmpty)(const void*) = nullptr;
+inline constexpr IsEmpty kIsEmpty = nullptr;
 template <class M>
-inline constexpr bool (*kIsEmpty<std::optional<M>>)(const void*) =
+inline constexpr IsEmpty kIsEmpty<std::optional<M>> =
     [](const void* value) { return !static_cast<const std::optional<M>*>(value)->has_value(); };
 
 template <>
-inline constexpr bool (*kIsEmpty<Origin>)(const void*) =
+inline constexpr IsEmpty kIsEmpty<Origin> =
     [](const void* value) { return static_cast<const Origin*>(value)->name.empty(); };
 
 template <class M>

@@ -31,7 +31,7 @@ std::string stall_cell(const VersionState& version, std::string_view reason) {
   constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
   constexpr std::string_view kSuffix = "_per_issue_active.ratio";
   const auto name = fmt::format("{}{}{}", kPrefix, reason, kSuffix);
-  const std::string value = counter(version, name);
+  std::string value = counter(version, name);
   if (value == kNotCollected || value == kNotFound) return value;
   double waiting = 0;
   const auto& metrics = main_kernel(*version.profile)->metrics;
@@ -55,7 +55,7 @@ std::string divergence(const VersionState& version) {
 }
 
 std::string registers(const VersionState& version) {
-  const auto counted = counter(version, "launch__registers_per_thread");
+  auto counted = counter(version, "launch__registers_per_thread");
   if (counted != kNotCollected && counted != kNotFound) return counted;
   if (!version.build || !version.build->candidate.build.registers) return counted;
   return std::to_string(*version.build->candidate.build.registers);
