@@ -32,7 +32,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Server, devices_text, open_v1  # noqa: E402
+from client import Server, command_of, devices_text, open_v1  # noqa: E402
 from device_watch import SLACK, DeviceWatch  # noqa: E402
 from fault_kernels import SLOW, forms  # noqa: E402
 from run import task_of  # noqa: E402
@@ -159,13 +159,13 @@ class Storm:
         begin, found = time.monotonic(), []
         strays, kept = self.strays(may_keep)
         if strays:
-            found.append(f"{name}: processes {[command_of(pid) for pid in strays]}")
+            found.append(f"{name}: processes {[named(pid) for pid in strays]}")
         if self.watch:
             used, processes = self.watch.left(self.server.children, kept)
             self.whole += not kept
             self.leaked = max(self.leaked, used)
             if used > SLACK or processes:
-                found.append(f"{name}: {used >> 20} MiB of the device, on it {[command_of(p) for p in processes]}")
+                found.append(f"{name}: {used >> 20} MiB of the device, on it {[named(p) for p in processes]}")
         self.looks.append(time.monotonic() - begin)
         self.left += found
         self.left_in_a_row = self.left_in_a_row + 1 if found else 0
@@ -174,12 +174,8 @@ class Storm:
         return not (self.missed or self.refused or self.left or self.leaked > SLACK)
 
 
-def command_of(pid):
-    try:
-        command = pathlib.Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return f"{pid} (ended)"
-    return f"{pid} {command.replace(chr(0), ' ')[:120].strip()}"
+def named(pid):
+    return f"{pid} {command_of(pid)[:120] or '(ended)'}"
 
 
 def strays_of(server):
@@ -189,21 +185,17 @@ def strays_of(server):
 
 
 def program_of(pid):
-    try:
-        command = pathlib.Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    name = os.path.basename(command.partition(chr(0))[0]).rpartition("-linux-gnu-")[2]
-    return re.sub(r"-[0-9.]+$", "", name)
+    name = os.path.basename(command_of(pid).partition(" ")[0])
+    return re.sub(r"-[0-9.]+$", "", name.rpartition("-linux-gnu-")[2])
 
 
 def kept_of(pids):
     """The judge among these workers and one more, its reference: the kernel's own would be a third."""
     roles = {}
     for pid in pids:
-        words = command_of(pid).split()  # number, program, role
-        if len(words) > 2:
-            roles[pid] = words[2]
+        words = command_of(pid).split()  # program, role
+        if len(words) > 1:
+            roles[pid] = words[1]
     judges = [pid for pid, role in roles.items() if role == "judge"]
     references = [pid for pid, role in roles.items() if role in ("candidate", "baseline")]
     return judges[:1] + references[:1] if judges else []
@@ -329,7 +321,7 @@ class Play:
                 row.build_ahead(pool)
         self.say("built ahead")
         warm = wait_until_quiet(self.server)
-        self.say(f"quiet; stays: {[command_of(pid) for pid in warm]}")
+        self.say(f"quiet; stays: {[named(pid) for pid in warm]}")
         if self.watch:
             self.watch.set_base()
             self.say(f"the device has {self.watch.base >> 20} MiB in use, others on it: {self.watch.others}")
@@ -375,7 +367,7 @@ class Play:
         self.builds.end()
         if self.server.alive():
             self.storm.look("the last", may_keep=False)
-        good = self.written([command_of(pid) for pid in self.storm.strays()[0]])
+        good = self.written([named(pid) for pid in self.storm.strays()[0]])
         if self.server.alive():
             self.server.close()
         return good

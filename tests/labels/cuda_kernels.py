@@ -8,7 +8,7 @@ is removed. Its head:
     // floor CAUSE, other answers: how    what remains when everything else is removed
 
 cuda/unseen and cuda/scored were written by somebody who had read no rule of kernels/diagnosis, cuda/seen beside
-them. unseen was scored by rules v2, scored by rules v5 (27), v6 (12) and v7 (29), before rules were changed for
+them. unseen was scored by rules v2, scored by rules v5 (27), v6 (12), v7 (29) and v8 (21), before rules changed for
 them. A folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
 """
 
