@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMount = "/sys/fs/cgroup";
 constexpr const char* kPrefix = "ratchet-";
+constexpr const char* kServer = "server-";
 constexpr int kNormalShares = 1024;  // version 1: of a group with weight 100
 constexpr std::array<std::string_view, 3> kControllers{"memory", "pids", "cpu"};
 
@@ -75,12 +77,25 @@ std::vector<std::pair<std::string, std::string>> own_groups() {
   return groups;
 }
 
-/// Groups of servers that have ended. Others' are in use, so the system does not let them be
-/// removed.
+/// The server that made a group, which is called "ratchet-PID-number" or "ratchet-server-PID"; 0:
+/// none did.
+pid_t maker_of(std::string_view group) {
+  if (!group.starts_with(kPrefix)) return 0;
+  group.remove_prefix(std::string_view(kPrefix).size());
+  if (group.starts_with(kServer)) group.remove_prefix(std::string_view(kServer).size());
+  pid_t maker = 0;
+  std::from_chars(group.data(), group.data() + group.size(), maker);
+  return maker;
+}
+
+/// Removes groups of servers that have ended. One of a server that lives may be empty for a moment:
+/// its process is to come.
 void sweep(const fs::path& folder) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (entry.path().filename().string().starts_with(kPrefix)) ::rmdir(entry.path().c_str());
+    if (const pid_t maker = maker_of(entry.path().filename().string());
+        maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH)
+      ::rmdir(entry.path().c_str());
 }
 
 /// Version 2 gives controllers only to children of a group without processes, so the server moves
@@ -93,7 +108,7 @@ bool enable_controllers(const fs::path& own) {
   if (enabled()) return true;
   if (!lists(own / "cgroup.controllers", "memory") || !lists(own / "cgroup.controllers", "pids"))
     return false;
-  const auto leaf = own / fmt::format("{}server-{}", kPrefix, ::getpid());
+  const auto leaf = own / fmt::format("{}{}{}", kPrefix, kServer, ::getpid());
   if (::mkdir(leaf.c_str(), 0755) != 0) return false;
   if (put(leaf / "cgroup.procs", "0")) {
     (void)put(own / "cgroup.subtree_control", "+cpu");

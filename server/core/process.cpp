@@ -76,7 +76,8 @@ void reap_group(pid_t group) {
 [[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv,
                          char* const* envp, std::vector<int>& parked, int report, pid_t parent) {
   ::setsid();
-  for (const int group : spec.joins) (void)!::write(group, "0", 1);
+  for (const int group : spec.joins)
+    if (::write(group, "0", 1) != 1) give_up(report);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl took effect
   sigset_t none;

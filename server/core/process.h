@@ -22,8 +22,10 @@ struct ProcessSpec {
   std::vector<std::string> environment;  ///< "NAME=value"; the whole environment of the child
   std::filesystem::path folder;          ///< working directory; empty: the parent's
   std::vector<std::pair<int, int>>
-      descriptors;         ///< {parent's, child's}; 0, 1 and 2 default to /dev/null
-  std::vector<int> joins;  ///< files to which the child writes "0" first: control groups to enter
+      descriptors;  ///< {parent's, child's}; 0, 1 and 2 default to /dev/null
+  /// Files to which the child writes "0" first: control groups to enter. If it cannot, it does not
+  /// start.
+  std::vector<int> joins;
   std::optional<std::size_t> address_space_bytes;  ///< RLIMIT_AS
   std::optional<std::size_t> file_size_bytes;      ///< RLIMIT_FSIZE
 };

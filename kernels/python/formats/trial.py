@@ -79,6 +79,8 @@ def unasked(made):
 
 
 NOT_FINITE = "has NaN or infinite values"
+FOLLOWS_VALUES = ("has other sizes for other values of the inputs, and sizes of a contract follow its dims "
+                  "alone")
 MISFIT = "follow from something else than the dims"
 RANDOM = ("two answers of the reference to one input differ, also in eval(): nothing could be compared "
           "with it; take out what is random")
@@ -152,7 +154,9 @@ def tried_at(made, dims):
     for spec in outputs:
         wrong = spec["name"] in first and misfit(spec, first[spec["name"]], dims)
         if wrong:
-            return f"{spec['name']} is {wrong}"
+            shapes = {answer[spec["name"]].shape
+                      for answer in (first, *answers_to_other_values(module, task, dims))}
+            return f"{spec['name']} {FOLLOWS_VALUES if len(shapes) > 1 else f'is {wrong}'}"
     objection = objected(module, {**given, **scalars, **dims}, first)
     if objection:
         return f"its own check refuses the reference's answer: {objection}"
@@ -160,13 +164,10 @@ def tried_at(made, dims):
     given = inputs_at(module, task, dims)
     torch.manual_seed(12)
     second = answered(module.reference(**given, **scalars, **dims), outputs)
-    for seed in OTHER_SEEDS[:1 if dims else None]:
-        other = inputs_at(module, task, dims, seed)
-        third = answered(module.reference(**other, **scalars, **dims), outputs)
+    for other in answers_to_other_values(module, task, dims):
         for spec in outputs:
-            if spec["name"] in third and misfit(spec, third[spec["name"]], dims):
-                return (f"{spec['name']} has other sizes for other values of the inputs, and sizes of a "
-                        "contract follow its dims alone")
+            if spec["name"] in other and misfit(spec, other[spec["name"]], dims):
+                return f"{spec['name']} {FOLLOWS_VALUES}"
     for spec in outputs:
         name, one, two = spec["name"], first.get(spec["name"]), second.get(spec["name"])
         if one is None:
@@ -177,6 +178,14 @@ def tried_at(made, dims):
             return (f"the answer {name} {NOT_FINITE} at "
                     f"{', '.join(f'{k}={v}' for k, v in dims.items())}: nothing could be compared there")
     return None
+
+
+def answers_to_other_values(module, task, dims):
+    """One after the other: of other seeds, at the same sizes."""
+    outputs = [t for t in task["tensors"] if t["role"] != "in"]
+    for seed in OTHER_SEEDS[:1 if dims else None]:
+        given = inputs_at(module, task, dims, seed)
+        yield answered(module.reference(**given, **task.get("scalars", {}), **dims), outputs)
 
 
 def objected(module, given, answer):

@@ -1,5 +1,6 @@
 #include "kernels/process/control_group.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -11,6 +12,8 @@
 #include <thread>
 
 #include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
 
 namespace ratchet {
 namespace {
@@ -100,6 +103,26 @@ TEST_CASE("what is left in a group ends with it, in whatever session it is", "[g
   std::ifstream state("/proc/" + std::to_string(left) + "/stat");
   std::string number, name, letter;
   CHECK((!(state >> number >> name >> letter) || letter == "Z"));
+}
+
+TEST_CASE("another server that starts leaves a group without processes alone", "[groups]") {
+  const auto group = group_of({.processes = 40});
+  const test::TempFolder home;
+  const auto other =
+      run_program({.argv = {(test::build_dir() / "bin/ratchet").string(), "doctor"},
+                   .environment = {"PATH=/usr/bin:/bin", "HOME=" + home.path().string()}},
+                  60s);
+  REQUIRE(other);
+
+  CHECK(setting(run_within(group, "cat /proc/self/cgroup").out, "pids", "pids.max", "pids.max") ==
+        "40");
+}
+
+TEST_CASE("a program does not start outside a group that is gone", "[groups]") {
+  const Fd nowhere(::open("/dev/full", O_WRONLY | O_CLOEXEC));  // no group can be entered there
+  REQUIRE(nowhere);
+
+  CHECK_FALSE(run_program({.argv = {"/bin/true"}, .joins = {nowhere.get()}}, 30s));
 }
 
 }  // namespace
