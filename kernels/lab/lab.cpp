@@ -221,10 +221,10 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
     return inputs->described(task, parameters, {});
   };
   // Where the sizes are told, the function only says which inputs it makes, and its numbers.
-  const auto draft = cuda && !task.tensors.empty()
-                         ? plan_contract(task, kernel, reference, device->device)
-                         : Result<Contract>(unavailable(""));
-  const bool aside = draft && has_small_inputs(*draft);
+  bool aside = false;
+  if (cuda && !task.tensors.empty())
+    if (const auto draft = plan_contract(task, kernel, reference, device->device))
+      aside = has_small_inputs(*draft);
   const auto gpu = cuda ? std::optional(device->device.index) : std::nullopt;
   auto described = described_by(aside ? std::nullopt : gpu);
   if (!described && aside) described = described_by(gpu);

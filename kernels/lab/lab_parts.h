@@ -147,7 +147,8 @@ struct LabParts {
     std::vector<std::string> given_;  ///< inputs that a user's function makes
     WorkerProcess worker_;
     Inputs inputs_;
-    std::function<Result<Inputs>()> on_gpu_;  ///< once, if those made without one do not do
+    /// Once, if those made without a GPU do not do.
+    std::function<Result<Inputs>(const CallContext& call)> on_gpu_;
     std::chrono::milliseconds deadline_;
   };
   Result<ThrowawayInputs> throwaway_inputs(const Contract& contract, const CallContext& call);

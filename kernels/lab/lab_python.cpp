@@ -204,7 +204,9 @@ Result<LabParts::ThrowawayInputs> LabParts::throwaway_inputs(const Contract& con
   if (!inputs) return inputs.error();
   ThrowawayInputs made(contract, *std::move(worker), *std::move(inputs), options.job_deadline);
   if (aside && !failed)
-    made.on_gpu_ = [opened, gpu = gpu_of(contract), &call] { return opened(gpu, call); };
+    made.on_gpu_ = [opened, gpu = gpu_of(contract)](const CallContext& by) {
+      return opened(gpu, by);
+    };
   return made;
 }
 
@@ -213,7 +215,7 @@ Status LabParts::ThrowawayInputs::fill(const wire::Generate& content, const Dims
   if (!inputs_) return {};
   auto filled = inputs_->fill(dims, content.layout, given_, content.seed, arena, call);
   if (filled || !on_gpu_ || call.canceled()) return filled;
-  auto there = std::exchange(on_gpu_, {})();
+  auto there = std::exchange(on_gpu_, {})(call);
   if (!there) return there.error();
   inputs_ = *std::move(there);
   return inputs_->fill(dims, content.layout, given_, content.seed, arena, call);

@@ -58,25 +58,6 @@ struct Home {
   std::string none;                                       ///< why there are none
 };
 
-/// The paths of this process's groups: by controller, in version 2 under "".
-std::vector<std::pair<std::string, std::string>> own_groups() {
-  std::vector<std::pair<std::string, std::string>> groups;
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const auto path = line.substr(second + 1);
-    std::string_view names(line.data() + first + 1, second - first - 1);
-    do {
-      const auto comma = names.find(',');
-      groups.emplace_back(names.substr(0, comma), path);
-      names = comma == std::string_view::npos ? "" : names.substr(comma + 1);
-    } while (!names.empty());
-  }
-  return groups;
-}
-
 /// The server that made a group, which is called "ratchet-PID-number" or "ratchet-server-PID"; 0:
 /// none did.
 pid_t maker_of(std::string_view group) {
@@ -186,6 +167,24 @@ void limit(const fs::path& folder, const std::string& controller, const GroupLim
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> own_groups() {
+  std::vector<std::pair<std::string, std::string>> groups;
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const auto path = line.substr(second + 1);
+    std::string_view names(line.data() + first + 1, second - first - 1);
+    do {
+      const auto comma = names.find(',');
+      groups.emplace_back(names.substr(0, comma), path);
+      names = comma == std::string_view::npos ? "" : names.substr(comma + 1);
+    } while (!names.empty());
+  }
+  return groups;
+}
 
 std::optional<ControlGroup> ControlGroup::make(const GroupLimits& limits) {
   static std::atomic<unsigned> count{0};

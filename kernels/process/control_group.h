@@ -6,11 +6,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/core/fd.h"
 
 namespace ratchet {
+
+/// The paths of this process's control groups: by controller, of version 2 under "".
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> own_groups();
 
 /// What the processes of a control group may use together.
 struct GroupLimits {

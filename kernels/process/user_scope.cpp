@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 
+#include "kernels/process/control_group.h"
 #include "server/core/process.h"
 
 namespace ratchet {
@@ -18,9 +18,8 @@ using namespace std::chrono_literals;
 
 /// The path of this process's control group of version 2; empty where there is none.
 std::string own_group() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("0::")) return line.substr(3);
+  for (auto& [controller, path] : own_groups())
+    if (controller.empty()) return path;
   return "";
 }
 
