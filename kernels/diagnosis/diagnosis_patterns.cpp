@@ -40,9 +40,11 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
   // results, and nothing that a launch takes.
   const double busy = busy_share(metrics, sms);
   if (is_lone_chain(metrics) || (busy < 0.5 && metrics.duration_ns() < kLaunchBoundNs)) return;
+  // Blocks that wait for each other wait for more of them in a larger grid.
+  const double apart = meets_at_grid_barriers(metrics) ? 1 - metrics.stall_share("barrier") : 1;
   if (grid && sms > 0 && *grid < sms)
     findings.add("small-grid", "[A] The grid has fewer blocks than the device has SMs",
-                 {shown(metric::kGrid, *grid), shown("SMs", sms)}, (1 - *grid / sms) * busy,
+                 {shown(metric::kGrid, *grid), shown("SMs", sms)}, (1 - *grid / sms) * busy * apart,
                  sms / *grid);
   else if (waves && *waves < 0.5)
     findings.add("small-grid", "[A] The grid is too small for the device",
@@ -50,7 +52,7 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
                  // Where each SM has a block and one reason keeps it waiting, more blocks are half
                  // of the way; and they wait for the same instructions.
                  (1 - *waves) * metrics.free_share() * (waits_everywhere(metrics, sms) ? 0.5 : 1) *
-                     (1 - metrics.stall_share("no_instruction")),
+                     (1 - metrics.stall_share("no_instruction")) * apart,
                  0.5 / std::max(*waves, 0.01));
 }
 

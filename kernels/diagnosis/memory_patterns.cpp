@@ -48,13 +48,15 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   const auto read = metrics["l1tex__m_xbar2l1tex_read_bytes.sum"];
   const bool counted_both = written && read && *written + *read > 0;
   const double share = counted_both ? *written / (*written + *read) : 0.5;
+  // Sectors load L2 and DRAM. How busy shared memory is says nothing about them.
+  const auto l2 = metrics[metric::kL2];
+  const double busy = l2 ? std::max(*l2, metrics[metric::kDram].value_or(0))
+                         : metrics[metric::kMemory].value_or(100);
   if (stores && *stores > 0 && *stores < kBusy && red.value_or(0) <= 0 && share >= 0.05)
-    findings.add(
-        "partial-sector-stores", "[D] Global stores write only part of each sector",
-        {shown("bytes per sector of global stores, %", *stores)},
-        std::min((1 - *stores / 100) * share * metrics[metric::kMemory].value_or(100) / 100,
-                 left_by_compute(metrics)),
-        kBusy / *stores);
+    findings.add("partial-sector-stores", "[D] Global stores write only part of each sector",
+                 {shown("bytes per sector of global stores, %", *stores)},
+                 std::min((1 - *stores / 100) * share * busy / 100, left_by_compute(metrics)),
+                 kBusy / *stores);
 }
 
 /// Every byte that a load fetches is used, but there are few of them for each thread.

@@ -143,7 +143,7 @@ TEST_CASE("a barrier of the grid is told from loads between barriers of blocks",
                     {waiting("long_scoreboard"), 11},
                     {waiting("wait"), 2}});
   };
-  CHECK(found(meets(132 * 65)) == "barrier-stalls small-grid latency-bound-loads");
+  CHECK(found(meets(132 * 65)) == "barrier-stalls latency-bound-loads small-grid");
   CHECK(meets(132 * 65).bound == Bound::latency);
   CHECK(first(meets(132)) == "latency-bound-loads");  // once per block: a sum at its end
 }
@@ -163,6 +163,20 @@ TEST_CASE("more blocks do not help those that wait for the same instructions", "
   CHECK(found(fetches(0.6, 4)) == "dependency-chain small-grid");
 }
 
+TEST_CASE("more blocks do not help those that wait for each other", "[diagnosis]") {
+  const auto meets = [](double atomics) {
+    return counted({{kComputes, 1},
+                    {kMoves, 1},
+                    {"launch__grid_size", 16},
+                    {"launch__waves_per_multiprocessor", 0.06},
+                    {"smsp__sass_inst_executed_op_global_atom.sum", atomics},
+                    {waiting("barrier"), 25},
+                    {waiting("long_scoreboard"), 10}});
+  };
+  CHECK(found(meets(16 * 64)) == "barrier-stalls small-grid");
+  CHECK(found(meets(0)) == "small-grid barrier-stalls");
+}
+
 TEST_CASE("sectors count by what memory moves, and nothing small is listed", "[diagnosis]") {
   const auto strided = [](double memory, double waits) {
     return counted({{kComputes, 10},
@@ -177,6 +191,19 @@ TEST_CASE("sectors count by what memory moves, and nothing small is listed", "[d
   // Traffic that is first and leads makes a memory-bound kernel before it fills memory.
   CHECK(strided(50, 9.9).bound == Bound::memory);
   CHECK(strided(30, 9.9).bound == Bound::latency);
+}
+
+TEST_CASE("partial sectors of stores cost what L2 is busy, not what shared memory is",
+          "[diagnosis]") {
+  const auto stores = [](double l2) {
+    return counted({{kComputes, 10},
+                    {kMoves, 90},
+                    {"lts__throughput.avg.pct_of_peak_sustained_elapsed", l2},
+                    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 12.5},
+                    {waiting("barrier"), 10}});
+  };
+  CHECK(found(stores(80)) == "partial-sector-stores barrier-stalls");
+  CHECK(found(stores(7)) == "barrier-stalls");
 }
 
 TEST_CASE("loads wait for DRAM only where it is loaded", "[diagnosis]") {
