@@ -19,6 +19,9 @@ namespace {
 // worth an attempt: it shows again, larger, when the first is done.
 constexpr double kWorthwhile = 0.05;
 constexpr double kBesideFirst = 0.2;
+// More blocks help only where the work of one can be split, which no counter shows. So beside what
+// the blocks that are there wait for, a small grid has to promise nearly as much.
+constexpr double kGridBesideFirst = 0.6;
 
 struct Class {
   Bound bound = Bound::unknown;
@@ -335,8 +338,12 @@ void launch_finding(const DiagnosisInput& input, std::span<const Part> parts,
 /// Drops what is not worth an attempt, from findings in order.
 void drop_small(std::vector<DiagnosisFinding>& findings) {
   if (findings.empty()) return;
-  const double least = std::max(kWorthwhile, kBesideFirst * findings.front().headroom);
-  std::erase_if(findings, [&](const auto& finding) { return finding.headroom < least; });
+  const double first = findings.front().headroom;
+  std::erase_if(findings, [&](const auto& finding) {
+    const bool grid = finding.id == "pattern-small-grid";
+    return finding.headroom <
+           std::max(kWorthwhile, (grid ? kGridBesideFirst : kBesideFirst) * first);
+  });
 }
 
 Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {

@@ -62,13 +62,14 @@ void tail_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
   const double tail = 1 - *waves / std::ceil(*waves);
   const auto active = metrics.active_share();
   if (*waves < 1) {
-    // A single wave has no tail, and a small grid is a separate finding. But where each SM got a
-    // block, they should end together; of a short kernel much is the launch.
-    const bool each = metrics[metric::kGrid].value_or(0) >= input.device.multiprocessors;
-    if (!each || !active || 1 - *active <= 0.15 || metrics.duration_ns() < kLaunchBoundNs) return;
+    // A single wave has no tail, and SMs without a block are a separate finding. But those that got
+    // one should end together; of a short kernel much is the launch.
+    const double idle = 1 - busy_share(metrics, input.device.multiprocessors);
+    if (!active || idle <= 0.15 || metrics.duration_ns() < kLaunchBoundNs) return;
     findings.add("tail-effect", "[B] Some blocks take much longer than others",
-                 {shown("share of the time in which SMs had work", *active)}, 1 - *active,
-                 (1 - *active) / 0.15);
+                 {shown("share of the time in which SMs had work", *active),
+                  shown(metric::kGrid, metrics[metric::kGrid].value_or(0))},
+                 idle, idle / 0.15);
   } else if (tail > 0.15) {
     const double idle = active ? std::min(tail, 1 - *active) : tail;
     if (idle <= 0.05) return;  // the last wave was short
@@ -230,6 +231,12 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
                   shown("their share of loads and atomics", share)},
                  metrics.stall_share("long_scoreboard") * share * metrics.free_share(),
                  share / 0.1);
+  else if (loads_wait_for_reductions(metrics))
+    findings.add("atomics-contention", "[G] Loads wait behind global atomics",
+                 {shown("global atomic instructions", atomics),
+                  stall_text("long_scoreboard", metrics.stall("long_scoreboard").value_or(0))},
+                 metrics.stall_share("long_scoreboard") * metrics.free_share(),
+                 atomics_per_load(metrics));
   const auto shared = metrics[kSharedAtomics];
   const auto all = metrics[metric::kInstructions];
   const double queue =
@@ -294,6 +301,18 @@ double returned_share(const Metrics& metrics) {
   const double atomics = metrics["smsp__sass_inst_executed_op_global_atom.sum"].value_or(0);
   const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
   return loads && atomics > 0 ? atomics / (atomics + *loads) : 0;
+}
+
+double atomics_per_load(const Metrics& metrics) {
+  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto atomics = metrics["smsp__sass_inst_executed_op_global_red.sum"];
+  return loads && atomics && *loads > 0 ? *atomics / *loads : 0;
+}
+
+bool loads_wait_for_reductions(const Metrics& metrics) {
+  constexpr double kIdle = 20;  // % of DRAM's rate
+  return atomics_per_load(metrics) > 1 && metrics.stall_share("long_scoreboard") > 0.5 &&
+         metrics[metric::kDram].value_or(100) < kIdle;
 }
 
 bool is_mostly_launch(const Metrics& metrics) {

@@ -83,6 +83,12 @@ struct HostClass {
 /// Of global loads and atomics, the share of atomics whose result is used.
 [[nodiscard]] double returned_share(const Metrics& metrics);
 
+/// Global atomics whose result is not used, for each global load.
+[[nodiscard]] double atomics_per_load(const Metrics& metrics);
+
+/// Loads share a queue with such atomics, and wait there although DRAM is idle.
+[[nodiscard]] bool loads_wait_for_reductions(const Metrics& metrics);
+
 /// Lanes that read different places of constant memory take turns. NVIDIA counts the unit that
 /// serves them as part of the SM, which then looks busy although no pipe of it is.
 [[nodiscard]] bool reads_constants_in_turns(const Metrics& metrics);

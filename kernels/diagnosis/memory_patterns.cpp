@@ -32,7 +32,8 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   const bool counted = sectors && requests && *requests > 0;
   const double each = counted ? *sectors / *requests : 0;
   // A warp that reads one address uses little of its one sector, but wastes nothing.
-  if (loads && *loads > 0 && *loads < kBusy && (!counted || each > 5)) {
+  if (loads && *loads > 0 && *loads < kBusy && (!counted || each > 5) &&
+      !loads_wait_for_reductions(metrics)) {
     std::vector<std::string> evidence{shown("bytes per sector of global loads, %", *loads)};
     if (counted) evidence.push_back(shown("sectors per request", each));
     // Where little is moved, sectors are the smaller half of what a load waits for.

@@ -143,7 +143,7 @@ TEST_CASE("a barrier of the grid is told from loads between barriers of blocks",
                     {waiting("long_scoreboard"), 11},
                     {waiting("wait"), 2}});
   };
-  CHECK(found(meets(132 * 65)) == "barrier-stalls latency-bound-loads small-grid");
+  CHECK(found(meets(132 * 65)) == "barrier-stalls latency-bound-loads");
   CHECK(meets(132 * 65).bound == Bound::latency);
   CHECK(first(meets(132)) == "latency-bound-loads");  // once per block: a sum at its end
 }
@@ -160,7 +160,7 @@ TEST_CASE("more blocks do not help those that wait for the same instructions", "
   };
   CHECK(found(fetches(9, 1)) == "instruction-cache-miss");
   CHECK(fetches(9, 1).bound == Bound::latency);
-  CHECK(found(fetches(0.6, 4)) == "dependency-chain small-grid");
+  CHECK(found(fetches(0.6, 4)) == "dependency-chain");
 }
 
 TEST_CASE("more blocks do not help those that wait for each other", "[diagnosis]") {
@@ -173,8 +173,38 @@ TEST_CASE("more blocks do not help those that wait for each other", "[diagnosis]
                     {waiting("barrier"), 25},
                     {waiting("long_scoreboard"), 10}});
   };
-  CHECK(found(meets(16 * 64)) == "barrier-stalls small-grid");
+  CHECK(found(meets(16 * 64)) == "barrier-stalls");
   CHECK(found(meets(0)) == "small-grid barrier-stalls");
+}
+
+TEST_CASE("loads that share a queue with atomics wait for those", "[diagnosis]") {
+  const auto votes = [](double atomics) {
+    return counted({{kComputes, 3},
+                    {kMoves, 18},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 0.4},
+                    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 50},
+                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 524'288},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 65'536},
+                    {"smsp__sass_inst_executed_op_global_red.sum", atomics},
+                    {waiting("long_scoreboard"), 318}});
+  };
+  CHECK(found(votes(524'288)) == "atomics-contention");
+  CHECK(found(votes(1'000)) == "latency-bound-loads uncoalesced-loads");
+}
+
+TEST_CASE("blocks that all run at once and end apart are uneven", "[diagnosis]") {
+  const auto active = [](double share) {
+    return counted({{kComputes, 34},
+                    {kMoves, 10},
+                    {"launch__grid_size", 128},
+                    {"launch__waves_per_multiprocessor", 0.48},
+                    {"gpu__time_duration.sum", 213'000},
+                    {"sm__cycles_active.avg", share},
+                    {"sm__cycles_elapsed.max", 100},
+                    {waiting("not_selected"), 5}});
+  };
+  CHECK(first(active(47)) == "tail-effect");
+  CHECK(found(active(95)).find("tail-effect") == std::string::npos);
 }
 
 TEST_CASE("sectors count by what memory moves, and nothing small is listed", "[diagnosis]") {

@@ -133,7 +133,7 @@ TEST_CASE("what limits a kernel within its threads is told from a grid that is t
                               {"launch__waves_per_multiprocessor", 0.03},
                               {stall("wait"), 2.7},
                               {stall("long_scoreboard"), 0.1}});
-  CHECK(ids(chain) == "dependency-chain small-grid");
+  CHECK(ids(chain) == "dependency-chain");
   CHECK(chain.bound == Bound::latency);
   // The same stalls where SMs have no block.
   const auto few = on_cuda(
