@@ -2,11 +2,12 @@
 CUTLASS and CuTe in C++, CuTe DSL, Triton and a module of tvm-ffi in Python, torch.compile and FlashInfer as
 baselines.
 
-    framework_checks.py RATCHET OUT [--only NAME]...      NAME: a part, see PARTS
+    framework_checks.py RATCHET OUT [--limit SECONDS] [--only NAME]...      NAME: a part, see PARTS
 
 RATCHET is the program; a table goes to OUT/frameworks.md after every part. Needs nvcc with CUTLASS_PATH for the C++
 parts, and torch, Triton, nvidia-cutlass-dsl, apache-tvm-ffi and flashinfer-python for the python3 in
-PATH; parts whose library is not installed are reported as missing. Changes no setting of the GPU.
+PATH; parts whose library is not installed are reported as missing. A part whose build, or whose turn after
+that, takes longer than SECONDS is killed. Changes no setting of the GPU.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 
 from python_checks import Client
 
@@ -111,6 +113,23 @@ class Part:
         self.client, self.created = None, {}
         self.seconds, self.verdict, self.median, self.told = {}, "FAIL", None, []
 
+    def within(self, limit, step, *given):
+        """Takes a step; a server that is not done with it after `limit` seconds is killed."""
+        def kill():
+            self.told.append(f"killed after {limit} s")
+            if self.client:
+                self.client.process.kill()
+
+        timer = threading.Timer(limit, kill)
+        timer.start()
+        try:
+            step(*given)
+        except (RuntimeError, OSError) as error:
+            self.verdict = "FAIL"
+            self.told.append(str(error))
+        finally:
+            timer.cancel()
+
     def call(self, tool, **arguments):
         answer, seconds = self.client.call(tool, **arguments)
         self.seconds[tool] = seconds
@@ -203,6 +222,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ratchet")
     parser.add_argument("out")
+    parser.add_argument("--limit", type=float, default=600)
     parser.add_argument("--only", action="append", choices=list(PARTS))
     given = parser.parse_args()
     first = tempfile.mkdtemp()
@@ -210,16 +230,14 @@ def main():
     parts = [Part(name, given.ratchet, f"{first}/ratchet")
              for name in PARTS if name in (given.only or PARTS)]
     with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
-        building = [pool.submit(part.build, environment) for part in parts]
+        building = [pool.submit(part.within, given.limit, part.build, environment)
+                    for part in parts]
         # Python kernels are ready first; the compilers of the others continue meanwhile.
         order = sorted(range(len(parts)), key=lambda i: parts[i].file.endswith(".cu"))
         done = []
         for at in order:
             building[at].result()
-            try:
-                parts[at].run()
-            except RuntimeError as error:
-                parts[at].told.append(str(error))
+            parts[at].within(given.limit, parts[at].run)
             print(parts[at].row(), flush=True)
             done.append(parts[at])
             with open(os.path.join(given.out, "frameworks.md"), "w", encoding="utf-8") as file:
