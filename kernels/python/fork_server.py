@@ -149,6 +149,8 @@ def imported(names, tried):
                 importlib.import_module(module)
             if name == "triton" and not INTERPRETS:
                 prepare_triton()
+            if name == "tvm_ffi":
+                prepare_tvm_ffi()
         except Exception as error:
             tried[name] = f"{type(error).__name__}: {error}"
         gc.collect()
@@ -165,6 +167,14 @@ def prepare_triton():
     build.platform_key()
     driver.library_dirs()
     driver.CudaUtils()
+
+
+def prepare_tvm_ffi():
+    """tvm-ffi imports CUDA's bindings where they are installed, and these run a program."""
+    try:
+        importlib.import_module("cuda.bindings.driver")
+    except ImportError:
+        pass
 
 
 def version_of(name):
