@@ -143,6 +143,10 @@ struct ProfileAnswer : RunView, Profile {
     for (const char* twin :
          {"achieved_bytes_per_s", "achieved_flops_per_s", "bandwidth_fraction", "compute_fraction"})
       answer["roofline"].erase(twin);
+    for (auto& finding : answer["findings"]) {  // its evidence begins with both
+      finding.erase("outcome");
+      finding.erase("intervention");
+    }
     if (!degraded) answer.erase("degraded");
     for (const char* list :
          {"findings", "code", "kernels", "exceptions", "unknown_metrics", "reasons"})

@@ -11,6 +11,7 @@
 
 #include "kernels/build/build_flags.h"
 #include "kernels/build/build_needs.h"
+#include "kernels/build/fewer_blocks.h"
 #include "kernels/source/launch.h"
 #include "server/core/hash.h"
 
@@ -126,6 +127,15 @@ void append(std::vector<std::string>& list, const std::vector<std::string>& more
   list.insert(list.end(), more.begin(), more.end());
 }
 
+/// Part of the header that the source is compiled with, so that nothing of the source changes.
+void add_fewer_blocks(BuildPlan& plan) {
+  plan.header += fewer_blocks_code();
+  // Stubs are compiled by the host compiler, without the source's macros.
+  append(plan.arguments,
+         {fmt::format("-D{}", kPlainLaunches), "-Xcompiler", fmt::format("-D{}", kPlainLaunches),
+          "-Xlinker", fmt::format("--wrap={}", kLaunchFunction)});
+}
+
 void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchain& toolchain,
                         bool cuda) {
   auto& arguments = plan.arguments;
@@ -174,6 +184,7 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   plan.libraries = linked_libraries(request.flags);
   if (request.cuda) {
     if (needs.device_launches) plan.arguments.emplace_back("-rdc=true");
+    if (request.fewer_blocks) add_fewer_blocks(plan);
     plan.check = plan.arguments;
     append(plan.check, {"-cubin", "-o", "check.cubin"});
     add_libraries(plan, needs);

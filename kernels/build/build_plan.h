@@ -22,6 +22,7 @@ struct BuildRequest {
   std::vector<Parameter> parameters;  ///< expected parameters of the entry; empty: not checked
   std::optional<Launch> launch;  ///< device-only source; its own `// launch:` line takes precedence
   std::vector<Dims> cases;       ///< sizes for which the launch must be valid
+  bool fewer_blocks = false;     ///< see fewer_blocks.h; of CUDA sources with a host function
 };
 
 // Names inside the folder the compiler runs in. The source's own folder appears there as a link, so

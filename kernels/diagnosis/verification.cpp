@@ -13,13 +13,22 @@
 namespace ratchet {
 namespace {
 
+/// What a finding claims, by which interventions can speak about it.
+enum class Claim {
+  removable,   ///< a cause that other data, or another build, takes away
+  fixed_cost,  ///< a cost per call that does not depend on the sizes
+  idle_device  ///< too few blocks
+};
+
 /// A finding that interventions speak about, and the class that it stands for.
 struct Testable {
   std::string_view id;
   Bound bound;
+  Claim claim = Claim::removable;
   bool warm_caches = false;       ///< its cause goes where the caches hold the data
   bool indices_in_order = false;  ///< … where indices ascend
-  bool fixed_cost = false;        ///< it claims a cost per call that does not depend on the sizes
+  bool more_blocks = false;       ///< … where one block more is resident
+  bool hidden_latency = false;    ///< resident blocks hide its cause
 };
 
 constexpr std::array kTestable{
@@ -32,16 +41,22 @@ constexpr std::array kTestable{
     Testable{.id = "latency-bound-loads",
              .bound = Bound::latency,
              .warm_caches = true,
-             .indices_in_order = true},
-    Testable{.id = "launch-bound", .bound = Bound::launch, .fixed_cost = true},
+             .indices_in_order = true,
+             .hidden_latency = true},
+    Testable{.id = "low-achieved-occupancy",
+             .bound = Bound::occupancy,
+             .more_blocks = true,
+             .hidden_latency = true},
+    Testable{.id = "small-grid", .bound = Bound::occupancy, .claim = Claim::idle_device},
+    Testable{.id = "launch-bound", .bound = Bound::launch, .claim = Claim::fixed_cost},
     Testable{.id = "host-memory-bandwidth", .bound = Bound::memory, .warm_caches = true},
     Testable{.id = "host-cache-miss",
              .bound = Bound::latency,
              .warm_caches = true,
              .indices_in_order = true},
     Testable{.id = "host-strided-access", .bound = Bound::latency, .warm_caches = true},
-    Testable{.id = "host-thread-overhead", .bound = Bound::launch, .fixed_cost = true},
-    Testable{.id = "host-interpreter", .bound = Bound::launch, .fixed_cost = true},
+    Testable{.id = "host-thread-overhead", .bound = Bound::launch, .claim = Claim::fixed_cost},
+    Testable{.id = "host-interpreter", .bound = Bound::launch, .claim = Claim::fixed_cost},
 };
 
 constexpr std::string_view kPrefix = "pattern-";
@@ -50,102 +65,150 @@ constexpr std::string_view kPrefix = "pattern-";
 constexpr double kFixedBelow = 0.15;
 constexpr double kProportionalFrom = 0.35;
 
-bool is_halving(const Intervention& one) {
-  return one.what.ends_with(" halved");
+bool removes(const Intervention& one, const Testable& finding) {
+  return (one.condition == Condition::warm_caches && finding.warm_caches) ||
+         (one.condition == Condition::indices_in_order && finding.indices_in_order) ||
+         (one.condition == Condition::register_cap && finding.more_blocks);
 }
 
-bool speaks(const Intervention& one, const Testable& finding) {
-  return (one.what == "warm caches" && finding.warm_caches) ||
-         (one.what == "indices in order" && finding.indices_in_order);
+bool is_plural(const Intervention& one) {
+  return one.condition == Condition::warm_caches || one.condition == Condition::indices_in_order ||
+         one.condition == Condition::fewer_blocks;
 }
 
-std::string_view verb_of(const Intervention& one) {
-  return one.what == "warm caches" || one.what == "indices in order" ? "save" : "saves";
+/// "what saves 41 % (39..43)", or what it costs if that is what an intervention is for.
+std::string figures(const Intervention& one, std::string_view only = "") {
+  const bool costs = one.condition == Condition::fewer_blocks && one.saved < 0;
+  const double sign = costs ? -100 : 100;
+  return fmt::format("{} {}{}{} {:.0f} % ({:.0f}..{:.0f})", one.what, costs ? "cost" : "save",
+                     is_plural(one) ? "" : "s", only, sign * one.saved,
+                     sign * (costs ? one.high : one.low), sign * (costs ? one.low : one.high));
 }
-
-std::string figures(const Intervention& one, std::string_view verb) {
-  return fmt::format("{} {} {:.0f} % ({:.0f}..{:.0f})", one.what, verb, 100 * one.saved,
-                     100 * one.low, 100 * one.high);
-}
-
-enum class Outcome { confirmed, undecided, refuted };
 
 struct Tested {
-  Outcome outcome = Outcome::undecided;
-  std::string text;
-  double saved = 0;
+  FindingOutcome outcome = FindingOutcome::undecided;
+  std::string figures;
+  std::optional<double> headroom = std::nullopt;  ///< measured: it replaces the estimate
 };
-
-Tested tested(Outcome outcome, const std::string& what, double saved) {
-  const auto* const word = outcome == Outcome::confirmed ? "confirmed: "
-                           : outcome == Outcome::refuted ? "not confirmed: "
-                                                         : "undecided: ";
-  return {outcome, word + what, saved};
-}
 
 /// By the intervention that saves most of those that remove the cause.
 std::optional<Tested> removed(std::span<const Intervention> all, const Testable& finding) {
   const Intervention* best = nullptr;
   for (const auto& one : all)
-    if (speaks(one, finding) && (best == nullptr || one.saved > best->saved)) best = &one;
+    if (removes(one, finding) && (best == nullptr || one.saved > best->saved)) best = &one;
   if (best == nullptr) return std::nullopt;
-  const auto outcome = best->low >= kConfirmedFrom       ? Outcome::confirmed
-                       : best->high < kNotConfirmedBelow ? Outcome::refuted
-                                                         : Outcome::undecided;
-  return tested(outcome, figures(*best, verb_of(*best)), best->saved);
+  if (best->low >= kConfirmedFrom)
+    // The share of a smaller size is not that of the finding's.
+    return Tested{FindingOutcome::confirmed, figures(*best),
+                  best->other_size ? std::nullopt : std::optional(best->saved)};
+  if (best->high < kNotConfirmedBelow && best->refutes)
+    return Tested{FindingOutcome::not_confirmed, figures(*best), best->saved};
+  return Tested{FindingOutcome::undecided, figures(*best)};
+}
+
+/// By half of the resident blocks. What hides latency at all does so with ever less gain: where the
+/// second half brings nothing, more would not either. That it brings something does not say that
+/// more would.
+std::optional<Tested> hidden(std::span<const Intervention> all, const Testable& finding) {
+  const auto fewer = std::ranges::find(all, Condition::fewer_blocks, &Intervention::condition);
+  if (!finding.hidden_latency || fewer == all.end()) return std::nullopt;
+  if (fewer->high <= -kConfirmedFrom) return Tested{FindingOutcome::consistent, figures(*fewer)};
+  if (fewer->low > -kNotConfirmedBelow && finding.more_blocks)
+    return Tested{FindingOutcome::not_confirmed, figures(*fewer), 0.0};
+  return Tested{FindingOutcome::undecided, figures(*fewer)};
+}
+
+/// What removes the cause decides; if it does not, or nothing does, occupancy may.
+std::optional<Tested> removed_or_hidden(std::span<const Intervention> all,
+                                        const Testable& finding) {
+  auto first = removed(all, finding);
+  if (first && first->outcome != FindingOutcome::undecided) return first;
+  auto second = hidden(all, finding);
+  return second && second->outcome != FindingOutcome::undecided ? second : first ? first : second;
 }
 
 /// By the halved dim that saves most.
 std::optional<Tested> fixed_cost(std::span<const Intervention> all) {
   const Intervention* best = nullptr;
   for (const auto& one : all)
-    if (is_halving(one) && (best == nullptr || one.saved > best->saved)) best = &one;
+    if (one.condition == Condition::halved_dim && (best == nullptr || one.saved > best->saved))
+      best = &one;
   if (best == nullptr) return std::nullopt;
-  const auto outcome = best->high < kFixedBelow         ? Outcome::confirmed
-                       : best->low >= kProportionalFrom ? Outcome::refuted
-                                                        : Outcome::undecided;
-  return tested(outcome, figures(*best, outcome == Outcome::confirmed ? "saves only" : "saves"),
-                1 - 2 * std::max(0.0, best->saved));
+  const double fixed = 1 - 2 * std::max(0.0, best->saved);
+  if (best->high < kFixedBelow)
+    return Tested{FindingOutcome::confirmed, figures(*best, " only"), fixed};
+  if (best->low >= kProportionalFrom)
+    return Tested{FindingOutcome::not_confirmed, figures(*best), fixed};
+  return Tested{FindingOutcome::undecided, figures(*best)};
+}
+
+/// By the dims that take away half of the blocks: all that do must agree.
+std::optional<Tested> idle_device(std::span<const Intervention> all) {
+  const Intervention* least = nullptr;
+  const Intervention* most = nullptr;
+  for (const auto& one : all) {
+    if (!one.halves_blocks) continue;
+    if (least == nullptr || one.saved < least->saved) least = &one;
+    if (most == nullptr || one.saved > most->saved) most = &one;
+  }
+  if (most == nullptr) return std::nullopt;
+  if (most->high < kFixedBelow)
+    return Tested{FindingOutcome::confirmed, figures(*most, " only")};  // it says not how much
+  if (least->low >= kProportionalFrom)
+    return Tested{FindingOutcome::not_confirmed, figures(*least), 0.0};
+  return Tested{FindingOutcome::undecided, figures(*most)};
+}
+
+std::optional<Tested> tested(std::span<const Intervention> all, const Testable& finding) {
+  switch (finding.claim) {
+    case Claim::fixed_cost:
+      return fixed_cost(all);
+    case Claim::idle_device:
+      return idle_device(all);
+    case Claim::removable:
+      break;
+  }
+  return removed_or_hidden(all, finding);
+}
+
+std::string_view words_of(FindingOutcome outcome) {
+  return outcome == FindingOutcome::not_confirmed ? "not confirmed" : name_of(outcome);
+}
+
+/// Confirmed first, not confirmed last.
+int rank_of(const DiagnosisFinding& finding) {
+  if (finding.outcome == FindingOutcome::confirmed) return 0;
+  return finding.outcome == FindingOutcome::not_confirmed ? 2 : 1;
 }
 
 }  // namespace
 
 void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis) {
-  struct Held {
-    DiagnosisFinding finding;
-    Outcome outcome = Outcome::undecided;
-    Bound bound = Bound::unknown;
+  const auto testable = [](const DiagnosisFinding& finding) {
+    return std::ranges::find(kTestable, std::string_view(finding.id).substr(kPrefix.size()),
+                             &Testable::id);
   };
-  std::vector<Held> all;
   for (auto& finding : diagnosis.findings) {
-    Held held{std::move(finding)};
-    const auto name = std::string_view(held.finding.id).substr(kPrefix.size());
-    const auto* const known = std::ranges::find(kTestable, name, &Testable::id);
-    const auto result = known == kTestable.end() ? std::nullopt
-                        : known->fixed_cost      ? fixed_cost(interventions)
-                                                 : removed(interventions, *known);
-    if (result) {
-      held.outcome = result->outcome;
-      held.bound = known->bound;
-      held.finding.evidence = result->text + "; " + held.finding.evidence;
-      // What was measured replaces what was estimated.
-      if (held.outcome != Outcome::undecided)
-        held.finding.headroom = std::clamp(result->saved, 0.0, 1.0);
-    }
-    all.push_back(std::move(held));
+    const auto* const known = testable(finding);
+    if (known == kTestable.end()) continue;
+    auto result = tested(interventions, *known);
+    if (!result) continue;
+    finding.outcome = result->outcome;
+    finding.evidence =
+        fmt::format("{}: {}; {}", words_of(result->outcome), result->figures, finding.evidence);
+    finding.intervention = std::move(result->figures);
+    if (result->headroom) finding.headroom = std::clamp(*result->headroom, 0.0, 1.0);
   }
-  std::ranges::stable_sort(
-      all, {}, [](const Held& one) { return std::pair(one.outcome, -one.finding.headroom); });
-  diagnosis.findings.clear();
-  for (auto& one : all) diagnosis.findings.push_back(std::move(one.finding));
-  if (!all.empty() && all.front().outcome == Outcome::confirmed) {
-    diagnosis.bound = all.front().bound;
+  std::ranges::stable_sort(diagnosis.findings, {}, [](const DiagnosisFinding& one) {
+    return std::pair(rank_of(one), -one.headroom);
+  });
+  if (!diagnosis.findings.empty() && rank_of(diagnosis.findings.front()) == 0) {
+    const auto& first = diagnosis.findings.front();
+    diagnosis.bound = testable(first)->bound;
     diagnosis.confidence = Confidence::high;
-    diagnosis.bound_evidence =
-        diagnosis.findings.front().title + ", confirmed; " + diagnosis.bound_evidence;
+    diagnosis.bound_evidence = first.title + ", confirmed; " + diagnosis.bound_evidence;
   }
-  for (const auto& one : interventions)
-    diagnosis.bound_evidence += "; " + figures(one, verb_of(one));
+  for (const auto& one : interventions) diagnosis.bound_evidence += "; " + figures(one);
 }
 
 }  // namespace ratchet

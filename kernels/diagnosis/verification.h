@@ -7,13 +7,21 @@
 
 namespace ratchet {
 
-/// One condition of a call changed, not its source, and timed in paired rounds against the call as
-/// it is. Shares of the time.
+/// What is different from the call as it is: its data, or how its unchanged source was built.
+enum class Condition { warm_caches, indices_in_order, halved_dim, fewer_blocks, register_cap };
+
+/// One condition of a call changed, and timed in paired rounds against the call as it is. Shares of
+/// the time.
 struct Intervention {
-  std::string what;  ///< "warm caches", "indices in order", "n halved"
+  Condition condition = Condition::warm_caches;
+  std::string what;  ///< "warm caches", "warm caches at rows=1024", "n halved", …
   double saved = 0;  ///< negative: it takes longer
   double low = 0;    ///< 95 % interval
   double high = 0;
+  bool other_size = false;     ///< both calls were of a smaller size than the finding's
+  bool refutes = true;         ///< that it saves nothing speaks against a cause
+  bool halves_blocks = false;  ///< of a halved dim: of the grid's blocks, as large as before, half
+                               ///< are left, in a call far longer than its launch
 };
 
 /// A cause is confirmed if its removal saves at least the first share of the time, over the whole
@@ -22,10 +30,14 @@ inline constexpr double kConfirmedFrom = 0.10;
 inline constexpr double kNotConfirmedBelow = 0.05;
 
 /// Holds findings against what other conditions did to the time. The evidence of each that an
-/// intervention speaks about begins with "confirmed: warm caches save 41 % (39..43)", "not
-/// confirmed: …" or "undecided: …". Confirmed findings come first, those that are not confirmed
-/// last, and the class follows the first confirmed one. A fixed cost per call is confirmed if no
-/// halved dim saves much. The evidence of the class ends with all interventions. Pure.
+/// intervention speaks about begins with "confirmed: warm caches save 41 % (39..43)", "consistent:
+/// …", "not confirmed: …" or "undecided: …". Confirmed findings come first, those that are not
+/// confirmed last, and the class follows the first confirmed one. The evidence of the class ends
+/// with all interventions.
+///
+/// A fixed cost per call is confirmed if no halved dim saves much; a small grid, if half of its
+/// blocks take as long as all of them. Fewer resident blocks confirm nothing: where they cost
+/// little, occupancy is not what is missing; where they cost much, more may help or not. Pure.
 void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis);
 
 }  // namespace ratchet

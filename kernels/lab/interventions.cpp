@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 
 #include "kernels/contract/layout.h"
+#include "kernels/diagnosis/intervention_plan.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
 
@@ -12,7 +14,6 @@ namespace ratchet {
 namespace {
 
 constexpr int kSamples = 40;  // twenty rounds of each: intervals of a few per cent
-constexpr std::size_t kMostDims = 4;
 // Under these values indices ascend and permutations are the identity; see generate.h.
 constexpr const char* kInOrder = "small";
 
@@ -23,6 +24,31 @@ bool is_index(const TensorSpec& tensor) {
          (tensor.init == "normal" && !is_floating(tensor.dtype));
 }
 
+bool has(std::span<const DiagnosisFinding> findings, std::string_view id) {
+  return std::ranges::find(findings, id, &DiagnosisFinding::id) != findings.end();
+}
+
+/// The dims that are not those of the profile: "rows=1024, cols=2048".
+std::string changed_dims(const Dims& size, const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : size)
+    if (value != dims.at(name))
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+/// The call's only kernel, on a GPU.
+const KernelCounters* lone_kernel(const Profile& profile, const DeviceInfo& device) {
+  const bool lone =
+      device.kind == DeviceKind::cuda && profile.launches == 1 && profile.kernels.size() == 1;
+  return lone ? &profile.kernels.front() : nullptr;
+}
+
+double bytes_at(const Contract& contract, const Dims& dims) {
+  const auto layout = layout_of(contract, dims);
+  return layout ? static_cast<double>(layout->bytes) : 0;
+}
+
 }  // namespace
 
 std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& device) const {
@@ -30,63 +56,224 @@ std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& devi
   std::vector<Change> changes;
   // What does not fit into the cache is as cold in the next call as in the first.
   constexpr std::int64_t kParts = 2;
+  const auto most_bytes = device.l2_bytes / kParts;
   const auto layout = layout_of(contract_, dims);
-  if (layout && kParts * layout->bytes <= device.l2_bytes)
-    changes.push_back({"warm caches", {.dims = dims, .most_places = 1}, CacheMode::hot});
+  if (layout && layout->bytes <= most_bytes)
+    changes.push_back(
+        {Condition::warm_caches, "warm caches", {.dims = dims, .most_places = 1}, CacheMode::hot});
+  for (const auto& size : sizes_that_fit(contract_, dims, most_bytes))
+    changes.push_back({Condition::warm_caches,
+                       "warm caches at " + changed_dims(size, dims),
+                       {.dims = size, .most_places = 1},
+                       CacheMode::hot,
+                       size});
   if (std::ranges::any_of(contract_.tensors, is_index))
-    changes.push_back({"indices in order", {.dims = dims, .values = kInOrder}});
+    changes.push_back(
+        {Condition::indices_in_order, "indices in order", {.dims = dims, .values = kInOrder}});
+  std::size_t halved = 0;
   for (const auto& [name, value] : dims) {
-    if (value < 2 || changes.size() > kMostDims) continue;
+    if (value < 2 || halved == kMostDims) continue;
     Dims half = dims;
     half[name] = value / 2;
-    changes.push_back({name + " halved", {.dims = half}});
+    changes.push_back({Condition::halved_dim, name + " halved", {.dims = half}});
+    ++halved;
   }
   return changes;
 }
 
-Result<Intervention> Interventions::time(const Change& change, CandidateProcess& plain,
-                                         CandidateProcess& other, const SessionPlan& plan) {
-  const auto secret = fmt::format("{} {}", secret_, change.what);
-  auto as_it_is = source_.arenas({.dims = contract_.cases.front().dims}, secret, call_);
-  if (!as_it_is) return as_it_is.error();
-  ArenaPlan room = change.arenas;
-  room.first_room = 1;
-  auto changed = source_.arenas(room, secret + " changed", call_);
-  if (!changed) return changed.error();
-  auto both = split_arenas(other, **changed, **as_it_is);
+Status Interventions::start(Pair& pair, const Candidate& candidate, const Candidate& other) {
+  pair.clear();
+  auto started = lab_.start_all(contract_, {{"candidate", &candidate}, {"other", &other}}, call_);
+  if (!started) return started.error();
+  pair = *std::move(started);
+  return {};
+}
+
+Result<Interventions::Timed> Interventions::paired(TimedArenas& arenas, Pair& pair,
+                                                   const Change& change, const SessionPlan& plan) {
   auto session =
-      TimingSession(*both, plan)
-          .run({{"candidate", &plain, {}}, {change.what, &other, change.cache_mode}}, call_);
+      TimingSession(arenas, plan)
+          .run({{"candidate", &pair.front(), {}}, {change.what, &pair.back(), change.cache_mode}},
+               call_);
   if (!session) return session.error();
   for (const auto& one : session->contestants)
     if (!one.reasons.empty()) return unavailable(one.reasons.front().text());
   auto compared = comparison_of(*session, 1);
   if (!compared) return compared.error();
-  return Intervention{change.what, 1 - compared->speedup, 1 - compared->ci_high,
-                      1 - compared->ci_low};
+  Intervention one{change.condition, change.what, 1 - compared->speedup, 1 - compared->ci_high,
+                   1 - compared->ci_low};
+  one.other_size = change.size.has_value();
+  const auto alone = timing_of(*session, 0, plan);
+  if (!alone) return alone.error();
+  return Timed{std::move(one), alone->median.value};
 }
 
-Result<std::vector<Intervention>> Interventions::measure(const Candidate& candidate,
-                                                         CandidateProcess& process,
-                                                         const DeviceInfo& device,
+Result<Interventions::Timed> Interventions::time(const Change& change, Pair& pair,
+                                                 const SessionPlan& plan) {
+  const auto secret = fmt::format("{} {}", secret_, change.what);
+  const Dims& dims = change.size ? *change.size : contract_.cases.front().dims;
+  auto as_it_is = source_.arenas({.dims = dims}, secret, call_);
+  if (!as_it_is) return as_it_is.error();
+  ArenaPlan room = change.changed;
+  room.first_room = 1;
+  auto changed = source_.arenas(room, secret + " changed", call_);
+  if (!changed) return changed.error();
+  auto both = split_arenas(pair.back(), **changed, **as_it_is);
+  return paired(*both, pair, change, plan);
+}
+
+std::optional<KernelCounters> Interventions::launched(const Candidate& candidate,
+                                                      const Dims& dims) {
+  auto arenas = source_.arenas({.dims = dims}, secret_ + " launched", call_);
+  if (!arenas) return std::nullopt;
+  auto start = lab_.start_plan(contract_, candidate, CandidateProcess::Use::count,
+                               TimedArenas::kMost + 1, call_);
+  if (!start) return std::nullopt;
+  auto process = CandidateProcess::launch(start->spec, start->deadline);
+  if (!process || !process->load(start->code, call_) || process->fault() ||
+      !(*arenas)->give(*process, call_) || process->fault())
+    return std::nullopt;
+  auto counted = process->count({.metric_set = "launch", .metrics = {}, .sampling = {}}, call_);
+  if (!counted || process->fault() || counted->kernels.size() != 1) return std::nullopt;
+  return std::move(counted->kernels.front());
+}
+
+void Interventions::note_blocks(const Subject& subject, std::vector<Intervention>& found) {
+  const auto* const kernel = lone_kernel(subject.profile, subject.device);
+  if (kernel == nullptr || !has(subject.findings, "pattern-small-grid") ||
+      !far_above_launch(subject.profile.timing.median.value, subject.profile.launches))
+    return;
+  const double all = bytes_at(contract_, contract_.cases.front().dims);
+  for (const auto& change : changes(subject.device)) {
+    const auto timed = std::ranges::find(found, change.what, &Intervention::what);
+    if (change.condition != Condition::halved_dim || timed == found.end() || all <= 0) continue;
+    const auto half = launched(subject.candidate, change.changed.dims);
+    const double left = bytes_at(contract_, change.changed.dims) / all;
+    timed->halves_blocks = half && halves_blocks_alone(*kernel, *half, left);
+  }
+}
+
+std::optional<Interventions::Variant> Interventions::effective(const Subject& subject,
+                                                               Result<BuildRecord> build,
+                                                               Intervention intervention) {
+  if (!build || !build->ok) return std::nullopt;
+  const auto spilled = [](const std::optional<BuildRecord>& record) {
+    return record ? record->spill_bytes.value_or(0) : 0;
+  };
+  Variant variant{{subject.candidate.source, *std::move(build)}, std::move(intervention)};
+  const auto seen = launched(variant.candidate, contract_.cases.front().dims);
+  if (!seen) return std::nullopt;
+  const int sms = subject.device.multiprocessors;
+  const auto now = resident_blocks(*seen, sms);
+  const auto before = resident_blocks(subject.profile.kernels.front(), sms);
+  if (!now || !before) return std::nullopt;
+  constexpr double kRounding = 0.01;
+  if (variant.intervention.condition == Condition::fewer_blocks)
+    return *now <= (0.5 + kRounding) * *before ? std::optional(std::move(variant)) : std::nullopt;
+  if (*now <= (1 + kRounding) * *before) return std::nullopt;
+  // Registers that went to memory cost what the block gains; a tenth more blocks gain less than is
+  // asked for.
+  variant.intervention.refutes =
+      spilled(variant.candidate.build) <= spilled(subject.candidate.build) &&
+      1 - *before / *now >= 2 * kNotConfirmedBelow;
+  return variant;
+}
+
+std::vector<Interventions::Variant> Interventions::variants(const Subject& subject) {
+  const auto* const kernel = lone_kernel(subject.profile, subject.device);
+  const bool few = has(subject.findings, "pattern-low-achieved-occupancy");
+  if (kernel == nullptr || is_python(contract_.implementation) ||
+      !(few || has(subject.findings, "pattern-latency-bound-loads")) ||
+      !far_above_launch(subject.profile.timing.median.value, subject.profile.launches))
+    return {};
+  const auto building = [&](BuildRequest request) {
+    return std::async(std::launch::async, [this, request = std::move(request)] {
+      return lab_.builder.build(request, call_);
+    });
+  };
+  std::optional<std::future<Result<BuildRecord>>> fewer, capped;
+  call_.progress(0, std::nullopt, "building for interventions");
+  // Of a device-only kernel the launch is ours, not in the source.
+  if (!contract_.launch && has_blocks_to_spare(*kernel, subject.device.multiprocessors)) {
+    auto request = kernel_build(contract_, subject.candidate.source);
+    request.fewer_blocks = true;
+    fewer = building(std::move(request));
+  }
+  const auto cap = few ? register_cap(*kernel) : std::nullopt;
+  if (cap) {
+    auto request = kernel_build(contract_, subject.candidate.source);
+    request.flags.push_back(fmt::format("--maxrregcount={}", *cap));
+    capped = building(std::move(request));
+  }
+  std::vector<Variant> variants;
+  const auto add = [&](auto& build, Condition condition, std::string what) {
+    if (!build) return;
+    Intervention intervention;
+    intervention.condition = condition;
+    intervention.what = std::move(what);
+    auto made = effective(subject, build->get(), std::move(intervention));
+    if (made) variants.push_back(*std::move(made));
+  };
+  if (fewer) fewer->wait();
+  if (capped) capped->wait();
+  add(fewer, Condition::fewer_blocks, "half of the resident blocks");
+  add(capped, Condition::register_cap, fmt::format("a cap of {} registers", cap.value_or(0)));
+  return variants;
+}
+
+Status Interventions::time_conditions(const Subject& subject, const SessionPlan& plan,
+                                      std::vector<Intervention>& found) {
+  Pair pair;
+  for (const auto& change : changes(subject.device)) {
+    // A smaller size than the largest that works says less.
+    if (change.size &&
+        std::ranges::find(found, Condition::warm_caches, &Intervention::condition) != found.end())
+      continue;
+    const bool usable = !pair.empty() && !pair.front().fault() && !pair.back().fault();
+    if (!usable)
+      if (auto started = start(pair, subject.candidate, subject.candidate); !started)
+        return started;
+    call_.progress(0, std::nullopt, "timing with " + change.what);
+    auto one = time(change, pair, plan);
+    if (call_.canceled()) return one ? Status{} : one.error();
+    if (pair.front().fault() && !change.size) break;
+    if (!one) continue;
+    // Of a call that is mostly launch, nothing about its data shows.
+    if (change.size)
+      one->intervention.refutes =
+          far_above_launch(one->as_it_is_ns, std::max(1, subject.profile.launches));
+    found.push_back(std::move(one->intervention));
+  }
+  return {};
+}
+
+void Interventions::time_variants(const Subject& subject, std::span<const Variant> variants,
+                                  const SessionPlan& plan, std::vector<Intervention>& found) {
+  for (const auto& variant : variants) {
+    const Change change{variant.intervention.condition, variant.intervention.what, {}};
+    call_.progress(0, std::nullopt, "timing with " + change.what);
+    Pair pair;
+    if (!start(pair, subject.candidate, variant.candidate)) return;
+    auto arenas = source_.arenas({.dims = contract_.cases.front().dims},
+                                 fmt::format("{} {}", secret_, change.what), call_);
+    if (!arenas) return;
+    auto one = paired(**arenas, pair, change, plan);
+    if (call_.canceled()) return;
+    if (!one) continue;
+    one->intervention.refutes = variant.intervention.refutes;
+    found.push_back(std::move(one->intervention));
+  }
+}
+
+Result<std::vector<Intervention>> Interventions::measure(const Subject& subject,
                                                          const SessionPlan& plan) {
-  auto other =
-      lab_.start(contract_, candidate, CandidateProcess::Use::time, TimedArenas::kMost + 1, call_);
-  if (!other) return other.error();
   SessionPlan brief = plan;
   brief.samples = kSamples;
+  const auto built = variants(subject);
   std::vector<Intervention> found;
-  for (const auto& change : changes(device)) {
-    call_.progress(0, std::nullopt, "timing with " + change.what);
-    auto one = time(change, process, *other, brief);
-    if (call_.canceled()) return one ? Result(found) : one.error();
-    if (one) found.push_back(*std::move(one));
-    if (process.fault()) break;
-    if (!other->fault()) continue;
-    other = lab_.start(contract_, candidate, CandidateProcess::Use::time, TimedArenas::kMost + 1,
-                       call_);
-    if (!other) return other.error();
-  }
+  if (auto timed = time_conditions(subject, brief, found); !timed) return timed.error();
+  if (!call_.canceled()) note_blocks(subject, found);
+  if (!call_.canceled()) time_variants(subject, built, brief, found);
   return found;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,30 +12,64 @@
 namespace ratchet {
 
 /// What other conditions do to a kernel's time, without a change of its source: caches that hold
-/// its data, indices in order, half of one dim. Each is timed in paired rounds against the kernel
-/// as it is.
+/// its data, indices in order, half of one dim; and, built once more, fewer resident blocks or
+/// fewer registers. Each is timed in paired rounds against the kernel as it is.
 class Interventions {
  public:
+  /// What was found about the kernel. Borrowed.
+  struct Subject {
+    const Candidate& candidate;
+    const Profile& profile;  ///< with its time and its kernels
+    std::span<const DiagnosisFinding> findings;
+    const DeviceInfo& device;
+  };
+
   Interventions(LabParts& lab, const Contract& contract, ArenaSource& source, std::string secret,
                 const CallContext& call)
       : lab_(lab), contract_(contract), source_(source), secret_(std::move(secret)), call_(call) {}
 
-  /// `process`: the candidate's, which runs. The source has room for one more. An intervention
-  /// under which the kernel fails, or which its contract has no place for, is left out.
-  Result<std::vector<Intervention>> measure(const Candidate& candidate, CandidateProcess& process,
-                                            const DeviceInfo& device, const SessionPlan& plan);
+  /// The source has room for two, and no process is at work. An intervention under which the kernel
+  /// fails, which its contract has no place for, or whose build has not the effect it is for, is
+  /// left out. Other builds are made where a finding asks for them, before anything is timed.
+  Result<std::vector<Intervention>> measure(const Subject& subject, const SessionPlan& plan);
 
  private:
-  /// A condition to change.
+  /// A condition to change, and at which size; empty: the profile's.
   struct Change {
+    Condition condition;
     std::string what;
-    ArenaPlan arenas;
+    ArenaPlan changed;
     CacheMode cache_mode = CacheMode::cold;
+    std::optional<Dims> size = std::nullopt;
+  };
+  /// The kernel as it is, and the one beside it.
+  using Pair = std::vector<CandidateProcess>;
+  struct Timed {
+    Intervention intervention;
+    double as_it_is_ns = 0;
+  };
+  /// The same source, built otherwise.
+  struct Variant {
+    Candidate candidate;
+    Intervention intervention;
   };
 
   [[nodiscard]] std::vector<Change> changes(const DeviceInfo& device) const;
-  Result<Intervention> time(const Change& change, CandidateProcess& plain, CandidateProcess& other,
-                            const SessionPlan& plan);
+  Status start(Pair& pair, const Candidate& candidate, const Candidate& other);
+  Result<Timed> time(const Change& change, Pair& pair, const SessionPlan& plan);
+  Result<Timed> paired(TimedArenas& arenas, Pair& pair, const Change& change,
+                       const SessionPlan& plan);
+  /// Which halved dims took away blocks, if a finding asks.
+  void note_blocks(const Subject& subject, std::vector<Intervention>& found);
+  /// How the kernel of a call is launched, seen in a process of its own; empty unless there is one.
+  std::optional<KernelCounters> launched(const Candidate& candidate, const Dims& dims);
+  std::vector<Variant> variants(const Subject& subject);
+  std::optional<Variant> effective(const Subject& subject, Result<BuildRecord> build,
+                                   Intervention intervention);
+  Status time_conditions(const Subject& subject, const SessionPlan& plan,
+                         std::vector<Intervention>& found);
+  void time_variants(const Subject& subject, std::span<const Variant> variants,
+                     const SessionPlan& plan, std::vector<Intervention>& found);
 
   LabParts& lab_;
   const Contract& contract_;

@@ -218,8 +218,8 @@ std::vector<double>& clocks_of_roofs(LabParts& lab, const Contract& contract) {
 }
 
 Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
-                        const DeviceInfo& device, std::span<const Intervention> interventions,
-                        Profile& profile, const CallContext& call) {
+                        const DeviceInfo& device, Diagnosis& diagnosis, Profile& profile,
+                        const CallContext& call) {
   auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
   auto& known = clocks_of_roofs(lab, contract);
   if (roofs && clock_moved(*roofs, profile.timing.clock, known)) {
@@ -246,12 +246,14 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   input.build = request.candidate->build;
   for (const auto& tensor : contract.tensors) input.dtypes.push_back(tensor.dtype);
   input.launches = profile.launches;
-  auto diagnosis = diagnose(input);
-  if (request.verify) verify(interventions, diagnosis);
+  diagnosis = diagnose(input);
+  return {};
+}
+
+void take_diagnosis(Diagnosis diagnosis, Profile& profile) {
   profile.bound = diagnosis.bound;
   profile.bound_evidence = std::move(diagnosis.bound_evidence);
   profile.findings = std::move(diagnosis.findings);
-  return {};
 }
 
 /// A kernel that does not need all of its data may be this fast. On new inputs it must be right and
@@ -377,13 +379,6 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
                         .measure(versions, *processes, plan, request.search, profile);
         !done)
       return done.error();
-  std::vector<Intervention> interventions;
-  if (request.verify) {
-    auto found = Interventions(*this, contract, *source, secret, call)
-                     .measure(*request.candidate, processes->front(), device, plan);
-    if (!found) return found.error();
-    interventions = *std::move(found);
-  }
   if (flag_resolution(contract.device_kind, profile.timing))
     for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
   if (!profile.comparisons.empty() && profile.verdict != Verdict::invalid)
@@ -394,9 +389,18 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
   note_warmth(contract, profile);
-  if (auto done = diagnose_profile(*this, contract, request, device, interventions, profile, call);
+  Diagnosis diagnosis;
+  if (auto done = diagnose_profile(*this, contract, request, device, diagnosis, profile, call);
       !done)
     return done.error();
+  if (request.verify) {
+    (void)counter->left_behind();  // ends it: a timed process shares the machine with none
+    auto found = Interventions(*this, contract, *source, secret, call)
+                     .measure({*request.candidate, profile, diagnosis.findings, device}, plan);
+    if (!found) return found.error();
+    verify(*found, diagnosis);
+  }
+  take_diagnosis(std::move(diagnosis), profile);
   if (auto done = judge_physics(*this, contract, device, request, run_secret, profile, call); !done)
     return done.error();
   profile.elapsed_ms = milliseconds_since(begin);

@@ -110,7 +110,7 @@ class Player {
                    fmt::format("v{} is not correct: {}", number, checked->at("reasons").dump())};
     say_(fmt::format("    correct on {} cases × seeds × distributions",
                      checked->at("cases").size()));
-    auto profile = must("profile_kernel", {{"run", run_}});
+    auto profile = must("profile_kernel", {{"run", run_}, {"verify", true}});
     if (!profile) return profile.error();
     const Json& timing = profile->at("timing");
     say_(fmt::format("    {} [{} .. {}], {}, bound: {}{}", time_text(timing.at("median_ns")),
@@ -118,6 +118,10 @@ class Player {
                      timing.at("verdict").get<std::string>(),
                      profile->at("bound").get<std::string>(),
                      profile->at("degraded").get<bool>() ? " (no hardware counters)" : ""));
+    for (const auto& finding : profile->at("findings"))
+      if (finding.value("outcome", "") == "confirmed")
+        say_(fmt::format("    confirmed: {}: {}", finding.at("title").get<std::string>(),
+                         finding.value("intervention", "")));
     return {};
   }
 

@@ -42,6 +42,14 @@ constexpr auto enum_names(Confidence) {
   return as_written<low, medium, high>();
 }
 
+/// What timing the kernel under another condition said about a finding. Consistent: the time
+/// depends on what the finding names, but its cause was not removed.
+enum class FindingOutcome { confirmed, consistent, undecided, not_confirmed };
+constexpr auto enum_names(FindingOutcome) {
+  using enum FindingOutcome;
+  return as_written<confirmed, consistent, undecided, not_confirmed>();
+}
+
 /// A diagnosed fact with its numbers and where to read more.
 struct DiagnosisFinding {
   std::string id;  ///< id of a pattern page of the wiki, e.g. "pattern-tail-effect"
@@ -50,7 +58,9 @@ struct DiagnosisFinding {
   double headroom = 0;   ///< estimated fraction of the time that could be saved, 0..1
   std::string query;     ///< a suitable knowledge query
   Confidence confidence = Confidence::medium;
-  std::vector<std::string> methods;  ///< ids of methods that address it, best first
+  std::vector<std::string> methods;         ///< ids of methods that address it, best first
+  std::optional<FindingOutcome> outcome;    ///< if an intervention spoke about it
+  std::optional<std::string> intervention;  ///< that one, with its figures
 
   static constexpr void fields(auto&& visit) {
     using D = DiagnosisFinding;
@@ -59,7 +69,10 @@ struct DiagnosisFinding {
           required<&D::headroom>("Estimated share of the time that could be saved."),
           required<&D::query>("A suitable query for query_kbs."),
           optional<&D::confidence>("low, medium or high."),
-          optional<&D::methods>("Ids of methods that address it."));
+          optional<&D::methods>("Ids of methods that address it."),
+          optional<&D::outcome>("What an intervention says: confirmed, consistent, undecided or "
+                                "not_confirmed."),
+          optional<&D::intervention>("That intervention, with its figures."));
   }
 };
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "server/facts/suite_baselines.h"
@@ -260,6 +261,25 @@ std::string outcomes(const RunState& state) {
                          rows);
 }
 
+/// What timing a version under other conditions said; empty where no version was.
+std::string interventions_section(const RunState& state) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& version : state.versions) {
+    if (!version.profile) continue;
+    for (const auto& finding : version.profile->findings) {
+      if (!finding.outcome || !finding.intervention) continue;
+      std::string said(name_of(*finding.outcome));
+      std::ranges::replace(said, '_', ' ');
+      rows.push_back({version.id.text(), finding.title, std::move(said), *finding.intervention});
+    }
+  }
+  if (rows.empty()) return {};
+  return "## Findings by Intervention\n\n" +
+         markdown::table({"Version", "Finding", "Outcome", "Share of the time (95 % interval)"},
+                         rows) +
+         "\n";
+}
+
 std::string evidence_section(const RunState& state) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& version : state.versions) {
@@ -357,19 +377,20 @@ Rendered final_report(const RunState& state, const std::string& retrospective,
   const auto& contract = state.contract.contract;
   const bool host = on_host(state);
   const auto failed = failed_attempts(state);
-  return {"final_report.md",
-          fmt::format("# {} Optimization Final Report - {} on {} ({})\n\n## Environment\n\n{}\n"
-                      "## Version Iteration Comparison\n\n{}\n"
-                      "## Optimization Strategies per Version\n\n{}\n"
-                      "## Hypothesis Outcomes\n\n{}\n## Failed Attempts\n\n{}\n"
-                      "## KBS Evidence\n\n{}\n## {} + KBS Synthesis\n\n{}\n"
-                      "## Final Benchmark\n\n{}\n## Best Version Conclusion\n\n{}",
-                      host ? "Kernel" : "CUDA", contract.kernel_name, contract.device_name,
-                      time.substr(0, 10), environment_section(state), comparison_table(state),
-                      strategies(state), outcomes(state),
-                      failed.empty() ? "None.\n" : markdown::table(kFailedHeader, failed),
-                      evidence_section(state), host ? "Profile" : "NCU", synthesis(state),
-                      final_benchmark(state), conclusion(state, retrospective))};
+  return {
+      "final_report.md",
+      fmt::format("# {} Optimization Final Report - {} on {} ({})\n\n## Environment\n\n{}\n"
+                  "## Version Iteration Comparison\n\n{}\n"
+                  "## Optimization Strategies per Version\n\n{}\n"
+                  "## Hypothesis Outcomes\n\n{}\n## Failed Attempts\n\n{}\n{}"
+                  "## KBS Evidence\n\n{}\n## {} + KBS Synthesis\n\n{}\n"
+                  "## Final Benchmark\n\n{}\n## Best Version Conclusion\n\n{}",
+                  host ? "Kernel" : "CUDA", contract.kernel_name, contract.device_name,
+                  time.substr(0, 10), environment_section(state), comparison_table(state),
+                  strategies(state), outcomes(state),
+                  failed.empty() ? "None.\n" : markdown::table(kFailedHeader, failed),
+                  interventions_section(state), evidence_section(state), host ? "Profile" : "NCU",
+                  synthesis(state), final_benchmark(state), conclusion(state, retrospective))};
 }
 
 }  // namespace ratchet::render
