@@ -13,7 +13,17 @@
 namespace ratchet {
 namespace {
 
-constexpr int kSamples = 40;  // twenty rounds of each: intervals of a few per cent
+/// Of each of two kernels, in rounds of two: twenty give intervals of a few per cent. Of long calls
+/// there are fewer, eight at least.
+int samples_of(double call_ns) {
+  constexpr int kMost = 40;
+  constexpr int kLeast = 16;
+  constexpr double kBudget = 1.5e9;  // ns
+  constexpr int kCalls = 4;          // of a sample: of both, each after one that is not timed
+  const double fit = kBudget / (kCalls * std::max(call_ns, 1.0));
+  return std::clamp(static_cast<int>(std::min<double>(fit, kMost)) / 2 * 2, kLeast, kMost);
+}
+
 // Under these values indices ascend and permutations are the identity; see generate.h.
 constexpr const char* kInOrder = "small";
 
@@ -192,7 +202,6 @@ std::vector<Interventions::Variant> Interventions::variants(const Subject& subje
     });
   };
   std::optional<std::future<Result<BuildRecord>>> fewer, capped;
-  call_.progress(0, std::nullopt, "building for interventions");
   // Of a device-only kernel the launch is ours, not in the source.
   if (!contract_.launch && has_blocks_to_spare(*kernel, subject.device.multiprocessors)) {
     auto request = kernel_build(contract_, subject.candidate.source);
@@ -205,6 +214,7 @@ std::vector<Interventions::Variant> Interventions::variants(const Subject& subje
     request.flags.push_back(fmt::format("--maxrregcount={}", *cap));
     capped = building(std::move(request));
   }
+  if (fewer || capped) call_.progress(0, std::nullopt, "building for interventions");
   std::vector<Variant> variants;
   const auto add = [&](auto& build, Condition condition, std::string what) {
     if (!build) return;
@@ -268,7 +278,7 @@ void Interventions::time_variants(const Subject& subject, std::span<const Varian
 Result<std::vector<Intervention>> Interventions::measure(const Subject& subject,
                                                          const SessionPlan& plan) {
   SessionPlan brief = plan;
-  brief.samples = kSamples;
+  brief.samples = samples_of(subject.profile.timing.median.value);
   const auto built = variants(subject);
   std::vector<Intervention> found;
   if (auto timed = time_conditions(subject, brief, found); !timed) return timed.error();

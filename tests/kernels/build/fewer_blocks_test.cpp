@@ -111,7 +111,7 @@ struct Launches {
     const auto record = bench.build(request);
     INFO((record.errors.empty() ? "" : record.errors[0].message));
     REQUIRE(record.ok);
-    std::vector<std::string> command{"./runtime",
+    std::vector<std::string> command{(bench.folder / "runtime").string(),
                                      bench.builder.path_of(record.build_key)->string()};
     command.insert(command.end(), sizes.begin(), sizes.end());
     return run(command).out;
