@@ -91,8 +91,9 @@ Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use u
   return candidate;
 }
 
-Result<CandidateProcess> CandidateProcess::launch(const WorkerSpec& spec, milliseconds deadline) {
-  auto worker = WorkerProcess::launch(spec);
+Result<CandidateProcess> CandidateProcess::launch(const WorkerSpec& spec, milliseconds deadline,
+                                                  SpareWorkers* spares) {
+  auto worker = launched(spares, spec);
   if (!worker) return worker.error();
   return CandidateProcess(*std::move(worker), deadline);
 }

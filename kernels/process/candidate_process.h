@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/process/spare_workers.h"
 #include "kernels/process/worker_process.h"
 #include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
@@ -74,9 +75,9 @@ class CandidateProcess {
                                         const CallContext& call);
 
   /// `start` in two steps, for any kind of worker, so that several can start at once. `deadline`:
-  /// of one execution.
-  static Result<CandidateProcess> launch(const WorkerSpec& spec,
-                                         std::chrono::milliseconds deadline);
+  /// of one execution. `spares`: where it may come from; null: a new one.
+  static Result<CandidateProcess> launch(const WorkerSpec& spec, std::chrono::milliseconds deadline,
+                                         SpareWorkers* spares = nullptr);
   Status load(const Code& code, const CallContext& call);
   /// Waits until the process is ready for its code; `load` does this too.
   Status greet(const CallContext& call);

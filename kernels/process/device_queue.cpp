@@ -80,8 +80,9 @@ std::unique_ptr<DeviceQueue::Left> DeviceQueue::taken_from(Device& device) {
   return std::move(device.left);
 }
 
-void DeviceQueue::leave(const Turn& turn, std::unique_ptr<Left> left) {
-  leave(*turn.device_, std::move(left), std::chrono::steady_clock::now() + kLeftFor);
+void DeviceQueue::leave(const Turn& turn, std::unique_ptr<Left> left, bool follows) {
+  leave(*turn.device_, std::move(left),
+        std::chrono::steady_clock::now() + (follows ? kHeldFor : kLeftFor));
 }
 
 void DeviceQueue::give_back(const Turn& turn, std::unique_ptr<Left> left) {

@@ -64,8 +64,10 @@ class DeviceQueue {
   Result<Turn> wait(DeviceKind kind, int index, const CallContext& call,
                     std::unique_ptr<Left>* left = nullptr);
   /// For the next job of this server on the device of this turn. Destroyed after three seconds
-  /// without one: a job of another server would find it there.
-  void leave(const Turn& turn, std::unique_ptr<Left> left);
+  /// without one, or a minute if one `follows`: a job of another server would find it there.
+  void leave(const Turn& turn, std::unique_ptr<Left> left, bool follows = false);
+  /// Whether other jobs of this server wait for it, which would not find it.
+  [[nodiscard]] static bool wanted(const Turn& turn) { return turn.device_->waiting > 0; }
   /// What the job before left, by one that had no use for it: it stays as long as it would have,
   /// three seconds at least.
   void give_back(const Turn& turn, std::unique_ptr<Left> left);

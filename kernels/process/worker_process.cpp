@@ -140,6 +140,7 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
 }
 
 Status WorkerProcess::greet(const CallContext& call) {
+  if (!ready_.is_null()) return {};
   auto ready = await(0, spec_.start_deadline, call);
   if (!ready) return ready.error();
   if (ready->fault)

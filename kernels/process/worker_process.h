@@ -53,7 +53,7 @@ class WorkerProcess {
   static Result<WorkerProcess> start(const WorkerSpec& spec, const CallContext& call);
 
   /// `start` in two steps, so that several can start at once: `launch` creates the process, `greet`
-  /// waits until it is ready and must precede any request.
+  /// waits until it is ready, once, and must precede any request.
   static Result<WorkerProcess> launch(const WorkerSpec& spec);
   Status greet(const CallContext& call);
 

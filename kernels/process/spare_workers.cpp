@@ -1,0 +1,67 @@
+#include "kernels/process/spare_workers.h"
+
+#include <algorithm>
+
+#include "kernels/process/endings.h"
+
+namespace ratchet {
+namespace {
+
+/// Whether processes of both are the same until they are asked something.
+bool alike(const WorkerSpec& a, const WorkerSpec& b) {
+  return a.argv == b.argv && a.environment == b.environment &&
+         a.address_space_bytes == b.address_space_bytes && a.memory_bytes == b.memory_bytes &&
+         a.resident_bytes == b.resident_bytes && a.start_deadline == b.start_deadline &&
+         a.gives_descriptors == b.gives_descriptors;
+}
+
+bool starts_ahead(const WorkerSpec& spec) {
+  return !spec.spawn && !spec.furnish;
+}
+
+}  // namespace
+
+SpareWorkers::~SpareWorkers() {
+  Endings endings;
+  for (auto& [spec, worker] : idle_) endings.add(std::move(worker));
+}
+
+SpareWorkers& SpareWorkers::operator=(SpareWorkers&& other) noexcept {
+  std::swap(idle_, other.idle_);  // which end with the other, all at once
+  served_ = other.served_;
+  return *this;
+}
+
+std::size_t SpareWorkers::keep(const WorkerSpec& spec, std::size_t count, std::size_t most) {
+  if (!starts_ahead(spec)) return 0;
+  const auto there = static_cast<std::size_t>(
+      std::ranges::count_if(idle_, [&](const auto& one) { return alike(one.first, spec); }));
+  std::size_t started = 0;
+  while (there + started < count && started < most) {
+    auto worker = WorkerProcess::launch(spec);
+    if (!worker) break;
+    idle_.emplace_back(spec, *std::move(worker));
+    ++started;
+  }
+  return started;
+}
+
+Result<WorkerProcess> SpareWorkers::take(const WorkerSpec& spec) {
+  const auto found =
+      std::ranges::find_if(idle_, [&](const auto& one) { return alike(one.first, spec); });
+  if (!starts_ahead(spec) || found == idle_.end()) return WorkerProcess::launch(spec);
+  auto worker = std::move(found->second);
+  idle_.erase(found);
+  served_ = true;
+  return worker;
+}
+
+void SpareWorkers::settle(const CallContext& call) {
+  std::erase_if(idle_, [&](auto& one) { return !one.second.greet(call); });
+}
+
+Result<WorkerProcess> launched(SpareWorkers* spares, const WorkerSpec& spec) {
+  return spares ? spares->take(spec) : WorkerProcess::launch(spec);
+}
+
+}  // namespace ratchet
