@@ -93,7 +93,13 @@ class Lab {
                                                      CallContext& call) = 0;
 
   virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                          std::string_view run_secret, CallContext& call) = 0;
+                                          const Ahead& ahead, std::string_view run_secret,
+                                          CallContext& call) = 0;
+  /// One that nothing is known to follow.
+  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
+                                  std::string_view run_secret, CallContext& call) {
+    return check(contract, candidate, {}, run_secret, call);
+  }
   virtual Result<SearchedValues> search_values(const Contract& contract,
                                                const ValueSearchRequest& request,
                                                std::string_view run_secret, CallContext& call) = 0;

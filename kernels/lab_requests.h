@@ -10,6 +10,7 @@
 
 #include "server/core/fields.h"
 #include "server/core/result.h"
+#include "server/facts/ahead.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -29,8 +30,7 @@ inline constexpr const char* kNoiseAboveThreshold = "noise_above_threshold";
 /// A source to build outside of any run. The fields are those of TaskRequest.
 struct CompileRequest {
   Source source;
-  std::optional<std::string> implementation;
-  std::optional<std::string> arch;
+  std::optional<std::string> implementation, arch;
   std::string entry = TaskRequest{}.entry;
   std::vector<std::string> flags;
 
@@ -125,11 +125,11 @@ struct Entrant {
 
 struct RacePlan {
   Dims dims;
-  /// Per entrant, to rank them; empty: until the intervals decide, by the device's noise.
-  std::optional<int> samples;
-
+  std::optional<int> samples;  ///< of each, to rank; empty: until intervals decide, by noise
+  Ahead ahead = {};
   static constexpr void fields(auto&& visit) {
-    visit(required<&RacePlan::dims>(), optional<&RacePlan::samples>());
+    visit(required<&RacePlan::dims>(), optional<&RacePlan::samples>(),
+          optional<&RacePlan::ahead>());
   }
 };
 

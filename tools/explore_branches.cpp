@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "server/runs/runs.h"
 #include "tools/all.h"
+#include "tools/arrivals.h"
 #include "tools/builds.h"
 #include "tools/grid.h"
 #include "tools/sources.h"
@@ -17,10 +15,11 @@
 namespace ratchet {
 namespace {
 
-constexpr int kScreeningSamples =
-    24;                           // two in each of twelve rounds: enough to find the two fastest
-constexpr int kHeatSamples = 12;  // of a sweep, doubled with every halving
-constexpr std::size_t kHeat = 7;  // beside the incumbent, all alive at once
+constexpr int kScreeningSamples = 24;  // two in each of twelve rounds: enough to find the fastest
+constexpr int kHeatSamples = 12;       // of a sweep, doubled with every halving
+constexpr std::size_t kHeat = 7;       // beside the incumbent, all alive at once
+constexpr int kLastRace = static_cast<int>(kFinalists) + 1;  // with the incumbent
+const Ahead kOthers{.others = true};
 
 struct BranchArg {
   std::optional<std::string> source;
@@ -50,36 +49,6 @@ struct ExploreArgs {
   }
 };
 
-/// What has been built so far, for those that wait for it. Thread-safe.
-class Arrivals {
- public:
-  /// Of these only the first counts: then `record` is called, before anyone sees it.
-  void note(std::size_t which, const std::function<void()>& record) {
-    const std::scoped_lock lock(mutex_);
-    if (!here_.insert(which).second) return;
-    record();
-    changed_.notify_all();
-  }
-  /// No more will come.
-  void close() {
-    const std::scoped_lock lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
-  }
-  /// Whether it came.
-  bool wait(std::size_t which) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return closed_ || here_.contains(which); });
-    return here_.contains(which);
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::set<std::size_t> here_;
-  bool closed_ = false;
-};
-
 /// One exploration: build, check, screen, confirm. A sweep has many branches that differ little: it
 /// screens in heats before it checks, drops the slower half each time, and checks and confirms only
 /// the last two, in new processes and on new inputs, so that having been the luckiest of many does
@@ -105,7 +74,8 @@ class Exploration {
   Status run(const std::vector<BranchArg>& branches) {
     if (auto done = read(branches); !done) return done;
     if (auto done = build_and_check(); !done) return done;
-    if (auto done = screen(by_lab(working()), kScreeningSamples); !done) return done;
+    if (auto done = screen(by_lab(working()), kScreeningSamples, {.races = {kLastRace}}); !done)
+      return done;
     Branches last;
     for (const auto index : finalists(fact_.branches)) last.push_back(&fact_.branches[index]);
     return confirm(last);
@@ -190,7 +160,7 @@ class Exploration {
         heats.emplace_back(left.begin() + static_cast<std::ptrdiff_t>(from),
                            left.begin() + static_cast<std::ptrdiff_t>(to));
       }
-      if (auto done = screen(heats, samples); !done) return done;
+      if (auto done = screen(heats, samples, {}); !done) return done;
       std::erase_if(left, [](const BranchResult* one) { return !one->screening; });
       std::ranges::stable_sort(left, std::greater<>(),
                                [](const BranchResult* one) { return one->screening->speedup; });
@@ -260,8 +230,9 @@ class Exploration {
         pieces.push_back({{}, [this, i](Lab& lab, const Contract& there) {
                             const bool here = arrivals_.wait(i);
                             auto& branch = fact_.branches[i];
+                            const auto ahead = ahead_of_check(there);
                             if (!here || !branch.candidate.build.ok) return Status{};
-                            return check(branch, lab, there);
+                            return check(branch, lab, there, ahead);
                           }});
       checked = lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
     }
@@ -282,7 +253,7 @@ class Exploration {
     std::vector<Piece> pieces;
     for (auto* branch : branches)
       pieces.push_back({branch->lab, [this, branch](Lab& lab, const Contract& there) {
-                          return check(*branch, lab, there);
+                          return check(*branch, lab, there, {});
                         }});
     if (auto done = lab_.spread(permit_.contract, PieceWork::device, pieces, call_); !done)
       return done;
@@ -290,12 +261,28 @@ class Exploration {
     return {};
   }
 
-  Status check(BranchResult& branch, Lab& lab, const Contract& there) {
+  /// What a lab does after the check that begins there: more checks, the screening of those that
+  /// passed, and at home the last race.
+  Ahead ahead_of_check(const Contract& there) {
+    const std::scoped_lock lock(ahead_);
+    Ahead ahead;
+    ahead.checks = ++begun_ < fact_.branches.size() ? 1 : 0;
+    const auto passed = std::ranges::count_if(fact_.branches, [&](const BranchResult& one) {
+      return one.correctness && one.correctness->passed && one.lab == there.lab;
+    });
+    // With this one and the incumbent.
+    ahead.races.push_back(static_cast<int>(passed) + 2);
+    if (there.lab == permit_.contract.lab) ahead.races.push_back(kLastRace);
+    return ahead;
+  }
+
+  Status check(BranchResult& branch, Lab& lab, const Contract& there, const Ahead& ahead) {
     call_.progress(0, std::nullopt, "checking " + branch.name);
     if (branch.lab != there.lab)
       if (auto built = build_at(lab, there, branch.candidate, call_); !built) return built;
-    auto report = lab.check(there, branch.candidate, permit_.secret, call_);
+    auto report = lab.check(there, branch.candidate, ahead, permit_.secret, call_);
     if (!report) return report.error();
+    const std::scoped_lock lock(ahead_);
     branch.correctness = *std::move(report);
     branch.lab = there.lab;
     return {};
@@ -318,22 +305,25 @@ class Exploration {
     return all;
   }
 
-  /// Each heat is one race on one lab, against the incumbent there.
-  Status screen(const std::vector<Branches>& heats, int samples) {
+  /// Each heat is one race on one lab, against the incumbent there. `ahead`: at home.
+  Status screen(const std::vector<Branches>& heats, int samples, const Ahead& ahead) {
     std::vector<Piece> pieces;
     for (const auto& heat : heats)
-      pieces.push_back({heat.front()->lab, [this, &heat, samples](Lab& lab, const Contract& there) {
-                          if (auto done = race(lab, there, heat, samples); !done) return done;
-                          for (auto* branch : heat) branch->lab = there.lab;
-                          return Status{};
-                        }});
+      pieces.push_back(
+          {heat.front()->lab, [this, &heat, samples, &ahead](Lab& lab, const Contract& there) {
+             const bool home = there.lab == permit_.contract.lab;
+             if (auto done = race(lab, there, heat, samples, home ? ahead : kOthers); !done)
+               return done;
+             for (auto* branch : heat) branch->lab = there.lab;
+             return Status{};
+           }});
     return lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
   }
 
   /// The last race decides: on the run's own lab.
   Status confirm(const Branches& branches) {
     if (branches.empty()) return {};
-    return race(lab_, permit_.contract, branches, std::nullopt);
+    return race(lab_, permit_.contract, branches, std::nullopt, kOthers);
   }
 
   /// Builds what the lab that this is raced on does not have yet.
@@ -352,16 +342,16 @@ class Exploration {
   }
 
   /// Times branches against the incumbent; without `samples` it is the confirmation.
-  Status race(Lab& lab, const Contract& there, const Branches& branches,
-              std::optional<int> samples) {
+  Status race(Lab& lab, const Contract& there, const Branches& branches, std::optional<int> samples,
+              const Ahead& ahead) {
     call_.progress(
         0, std::nullopt,
         fmt::format("{} {} branches", samples ? "screening" : "confirming", branches.size()));
     if (auto done = bring(lab, there, branches); !done) return done;
     std::vector<Entrant> entrants{{"incumbent", &*permit_.incumbent}};
     for (const auto* branch : branches) entrants.push_back({branch->name, &branch->candidate});
-    auto lines =
-        lab.race(there, entrants, {there.cases.front().dims, samples}, permit_.secret, call_);
+    auto lines = lab.race(there, entrants, {there.cases.front().dims, samples, ahead},
+                          permit_.secret, call_);
     if (!lines) return lines.error();
     if (!lines->front().reasons.empty())
       return unavailable(
@@ -385,7 +375,9 @@ class Exploration {
   CallContext& call_;
   BranchesFact fact_;
   Arrivals arrivals_;  // of builds
-  Branches ranked_;    // of a sweep: the last to be screened first
+  std::mutex ahead_;   // guards the next, and what checks have found while they go on
+  std::size_t begun_ = 0;
+  Branches ranked_;  // of a sweep: the last to be screened first
 };
 
 Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,

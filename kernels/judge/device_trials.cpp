@@ -46,6 +46,12 @@ WorkerSpec with_one_connection(WorkerSpec spec) {
   return spec;
 }
 
+WorkerSpec judge_spec(const ReferenceParts& parts, std::int64_t arena_bytes) {
+  auto spec = with_one_connection(worker_spec(parts.place, "judge", arena_bytes));
+  spec.gives_descriptors = true;
+  return spec;
+}
+
 /// A Python reference runs like a timed framework baseline.
 WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
                           std::int64_t arena_bytes) {
@@ -122,11 +128,9 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
                                                            const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
-  auto spec = with_one_connection(worker_spec(parts.place, "judge", *arena_bytes));
-  spec.gives_descriptors = true;
-  auto judge = WorkerProcess::launch(spec);
+  auto judge = launched(parts.spares, judge_spec(parts, *arena_bytes));
   auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
-                                            parts.place.job_deadline);
+                                            parts.place.job_deadline, parts.spares);
   auto ours = judge_library(parts, contract, call);
   auto theirs = reference_code(parts, contract, call);
   if (!judge) return judge.error();
@@ -143,9 +147,31 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   return trials;
 }
 
-Status DeviceTrials::open(const CallContext& call) {
+JudgeSpecs DeviceTrials::specs(const ReferenceParts& parts, const Contract& contract) {
+  const auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return {};
+  return {judge_spec(parts, *arena_bytes), reference_spec(parts, contract, *arena_bytes)};
+}
+
+Status DeviceTrials::load_reference(const CallContext& call) {
+  if (loaded_) return {};
   if (auto loaded = reference_.load(reference_code_, call); !loaded) return loaded;
   if (reference_.fault()) return reference_failed(*reference_.fault());
+  loaded_ = true;
+  return {};
+}
+
+Status DeviceTrials::renew_reference(const ReferenceParts& parts, Endings& endings) {
+  auto reference = CandidateProcess::launch(reference_spec(parts, contract_, share_.arena_bytes),
+                                            parts.place.job_deadline, parts.spares);
+  if (!reference) return reference.error();
+  endings.add(std::exchange(reference_, *std::move(reference)));
+  loaded_ = false;
+  return {};
+}
+
+Status DeviceTrials::open(const CallContext& call) {
+  if (auto loaded = load_reference(call); !loaded) return loaded;
   if (auto greeted = judge_.greet(call); !greeted) return greeted;
   auto file = MemoryFile::holding("judge", judge_library_);
   if (!file) return file.error();
@@ -158,6 +184,7 @@ Status DeviceTrials::open(const CallContext& call) {
 }
 
 Status DeviceTrials::renew(const CallContext& call) {
+  if (auto loaded = load_reference(call); !loaded) return loaded;
   candidates_memories_.clear();  // a descriptor keeps its memory from being freed
   ++dealt_;
   auto shared = ask({.share = share_}, {}, call);

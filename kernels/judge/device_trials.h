@@ -14,6 +14,7 @@
 #include "kernels/judge/reference.h"
 #include "kernels/judge/sums.h"
 #include "kernels/process/candidate_process.h"
+#include "kernels/process/endings.h"
 #include "kernels/process/worker_process.h"
 #include "server/core/call_context.h"
 #include "server/core/fd.h"
@@ -48,11 +49,16 @@ class DeviceTrials {
   static Result<std::unique_ptr<DeviceTrials>> launch(const ReferenceParts& parts,
                                                       const Contract& contract, const Room& room,
                                                       const CallContext& call);
+  /// The processes that `launch` starts for this contract.
+  static JudgeSpecs specs(const ReferenceParts& parts, const Contract& contract);
   /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
-  /// New memory for candidates, once the last have ended or were detached; nothing of theirs is in
-  /// it.
+  /// New memory for candidates, once the last have ended, are about to or were detached; nothing of
+  /// theirs is in it.
   Status renew(const CallContext& call);
+  /// A new process for the reference, of which the next `renew` makes use. What was learned from
+  /// the last one stays.
+  Status renew_reference(const ReferenceParts& parts, Endings& endings);
   /// How often memory has been dealt; what was shared before the last time is not used any more.
   [[nodiscard]] int dealt() const { return dealt_; }
 
@@ -109,6 +115,7 @@ class DeviceTrials {
         reference_(std::move(reference)),
         share_(share) {}
 
+  Status load_reference(const CallContext& call);
   /// Error `unavailable` where the reference's process cannot make inputs: whoever judges elsewhere
   /// then says why.
   Status try_inputs(const CallContext& call);
@@ -126,6 +133,7 @@ class DeviceTrials {
   std::vector<std::string> given_;  ///< inputs that the reference's function makes
   std::string judge_library_;
   CandidateProcess::Code reference_code_;
+  bool loaded_ = false;  ///< by the reference's process
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
   int dealt_ = 0;

@@ -66,6 +66,11 @@ class FileExaminer : public Examiner {
     return judge_->tolerance_of(type);
   }
 
+  Status renew_reference(const ReferenceParts& parts, Endings& endings,
+                         const CallContext& call) override {
+    return judge_->renew_reference(parts, endings, call);
+  }
+
   IdleJudge release() override { return {{}, std::move(judge_)}; }
 
  private:

@@ -59,8 +59,8 @@ class Examiner {
   virtual ~Examiner() = default;
 
   /// Loads `code` into the launched candidate, which is examined from now on. The one before has
-  /// ended, and this one gets nothing that it had. Code that cannot be loaded is the candidate's
-  /// fault.
+  /// ended or is being ended, and this one gets nothing that it had. Code that cannot be loaded is
+  /// the candidate's fault.
   virtual Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
                        const CallContext& call) = 0;
 
@@ -77,6 +77,10 @@ class Examiner {
 
   /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
+
+  /// A new process for a reference that may have gone wrong, for the next candidate.
+  virtual Status renew_reference(const ReferenceParts& parts, Endings& endings,
+                                 const CallContext& call) = 0;
 
   /// Judge and reference, for another job; this examiner is of no use any more.
   virtual IdleJudge release() = 0;

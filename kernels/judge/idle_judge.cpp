@@ -25,6 +25,11 @@ Result<IdleJudge> open_idle_judge(const ReferenceParts& parts, const Contract& c
   return judge;
 }
 
+JudgeSpecs judge_specs(const ReferenceParts& parts, const Contract& contract) {
+  return answers_on_device(contract) ? DeviceTrials::specs(parts, contract)
+                                     : Judge::specs(parts, contract);
+}
+
 std::string judge_terms(Contract contract) {
   const Contract plain;
   const auto function = inputs_function(contract.kernel, contract.reference);

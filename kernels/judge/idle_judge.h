@@ -22,6 +22,9 @@ struct IdleJudge {
 [[nodiscard]] Result<IdleJudge> open_idle_judge(const ReferenceParts& parts,
                                                 const Contract& contract, const CallContext& call);
 
+/// The processes that it starts, as far as the contract tells.
+[[nodiscard]] JudgeSpecs judge_specs(const ReferenceParts& parts, const Contract& contract);
+
 /// What judge and reference depend on: contracts with equal terms can share them, one after the
 /// other. The kernel is no part of it, unless it makes the inputs. Pure.
 [[nodiscard]] std::string judge_terms(Contract contract);

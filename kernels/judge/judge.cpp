@@ -37,6 +37,13 @@ bool writes_all(const wire::ArenaLayout& layout, std::span<const std::byte> sent
   return true;
 }
 
+WorkerSpec host_judge_spec(const ReferenceParts& parts, std::int64_t arena_bytes) {
+  WorkerPlace host = parts.place;
+  host.kind = DeviceKind::host;  // bytes are judged on the host, whichever device wrote them
+  host.device = 0;
+  return worker_spec(host, "judge", arena_bytes);
+}
+
 }  // namespace
 
 Result<bool> same_outputs(const wire::ArenaLayout& layout, const MemoryFile& a,
@@ -120,6 +127,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
                                            const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
+  auto worker = launched(parts.spares, host_judge_spec(parts, *arena_bytes));
+  if (!worker) return worker.error();
   auto reference = open_reference(parts, contract, *arena_bytes, call);
   if (!reference) return reference.error();
   auto inputs =
@@ -127,14 +136,27 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
   if (!inputs) return inputs.error();
   auto check = PropertyCheck::open(parts, contract, call);
   if (!check) return check.error();
-  WorkerPlace host = parts.place;
-  host.kind = DeviceKind::host;  // bytes are judged on the host, whichever device wrote them
-  host.device = 0;
-  auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
-  if (!worker) return worker.error();
+  if (auto greeted = worker->greet(call); !greeted) return greeted.error();
   return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
                                           *std::move(inputs), *std::move(check),
                                           parts.place.job_deadline));
+}
+
+JudgeSpecs Judge::specs(const ReferenceParts& parts, const Contract& contract) {
+  const auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return {};
+  return {host_judge_spec(parts, *arena_bytes),
+          compiled_reference_spec(parts, contract, *arena_bytes)};
+}
+
+Status Judge::renew_reference(const ReferenceParts& parts, Endings& endings,
+                              const CallContext& call) {
+  auto arena_bytes = largest_arena(contract_);
+  if (!arena_bytes) return arena_bytes.error();
+  auto reference = open_reference(parts, contract_, *arena_bytes, call);
+  if (!reference) return reference.error();
+  endings.add(std::exchange(reference_, *std::move(reference)));
+  return {};
 }
 
 Result<wire::Reply> Judge::ask(const wire::Request& request, std::span<const int> descriptors,

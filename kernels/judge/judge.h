@@ -14,6 +14,7 @@
 #include "kernels/judge/trial.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/process/candidate_process.h"
+#include "kernels/process/endings.h"
 #include "kernels/process/python_inputs.h"
 #include "kernels/process/worker_process.h"
 #include "kernels/protocol/messages.h"
@@ -46,20 +47,21 @@ class Judge {
  public:
   static Result<std::unique_ptr<Judge>> open(const ReferenceParts& parts, const Contract& contract,
                                              const CallContext& call);
+  /// The processes that `open` starts for this contract.
+  static JudgeSpecs specs(const ReferenceParts& parts, const Contract& contract);
+  /// A new process for the reference. What was learned from the last one stays.
+  Status renew_reference(const ReferenceParts& parts, Endings& endings, const CallContext& call);
 
   /// Inputs and answer for one case.
   Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
                            const CallContext& call);
-
   /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
   /// the changed inputs; see wire::Refresh.
   Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
                           const CallContext& call);
-
   /// The same trial with the contents of `tensor` drawn from a different seed.
   Result<Trial> with_other(const Trial& trial, const std::string& tensor, std::string_view seed,
                            const CallContext& call);
-
   /// The same trial with a slice of one input changed.
   Result<Trial> changed(const Trial& trial, const wire::Changed& changed, const CallContext& call);
 
@@ -91,8 +93,6 @@ class Judge {
 
   /// By precedence: the caller's tolerance, the reference's own, the dtype's default.
   [[nodiscard]] wire::Tolerance tolerance_of(DType type) const;
-
-  [[nodiscard]] Reference& reference() { return *reference_; }
 
  private:
   [[nodiscard]] std::optional<double> atol() const;

@@ -82,17 +82,25 @@ bool may_widen(const Contract& contract) {
          });
 }
 
+/// Where a compiled reference runs.
+WorkerPlace compiled_place(const ReferenceParts& parts, const Contract& contract) {
+  WorkerPlace place = parts.place;
+  place.kind = contract.reference_kind == ReferenceKind::cuda ? DeviceKind::cuda : DeviceKind::host;
+  if (place.kind == DeviceKind::host) place.device = 0;
+  return place;
+}
+
 Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
                                                  const Contract& contract, std::int64_t arena_bytes,
                                                  const CallContext& call) {
   const auto library = build_reference(parts, contract, call);
   if (!library) return library.error();
-  WorkerPlace place = parts.place;
-  place.kind = contract.reference_kind == ReferenceKind::cuda ? DeviceKind::cuda : DeviceKind::host;
-  if (place.kind == DeviceKind::host) place.device = 0;
-  auto process = CandidateProcess::start(place, CandidateProcess::Use::time, arena_bytes,
-                                         library->bytes, library->entry, call);
+  const auto place = compiled_place(parts, contract);
+  auto process = CandidateProcess::launch(worker_spec(place, "candidate", arena_bytes),
+                                          place.job_deadline, parts.spares);
   if (!process) return process.error();
+  const CandidateProcess::Code code{library->bytes, {"the kernel's library", library->entry, ""}};
+  if (auto loaded = process->load(code, call); !loaded) return loaded.error();
   if (process->fault()) return reference_failed(*process->fault());
   CompiledReference::StartShadow start_shadow;
   if (may_widen(contract))
@@ -135,6 +143,13 @@ Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Cont
   auto bytes = read_file(*path);
   if (!bytes) return bytes.error();
   return ReferenceLibrary{*std::move(bytes), request.entry};
+}
+
+std::optional<WorkerSpec> compiled_reference_spec(const ReferenceParts& parts,
+                                                  const Contract& contract,
+                                                  std::int64_t arena_bytes) {
+  if (contract.reference_kind == ReferenceKind::python) return std::nullopt;
+  return worker_spec(compiled_place(parts, contract), "candidate", arena_bytes);
 }
 
 void warm_reference(const ReferenceParts& parts, const Contract& contract,

@@ -9,6 +9,7 @@
 #include "kernels/build/builder.h"
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/python_fork_server.h"
+#include "kernels/process/spare_workers.h"
 #include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
@@ -54,6 +55,12 @@ struct ReferenceParts {
   PythonForkServer& python;
   std::filesystem::path data_dir;  ///< holds cuda/judge.cu
   bool oversized = false;          ///< buffers are larger than what the reference answers with
+  SpareWorkers* spares = nullptr;  ///< where judge and compiled reference may come from
+};
+
+/// The processes with which judge and reference begin.
+struct JudgeSpecs {
+  std::optional<WorkerSpec> judge, reference;
 };
 
 /// A built C++ or CUDA reference.
@@ -65,6 +72,11 @@ struct ReferenceLibrary {
 [[nodiscard]] Result<ReferenceLibrary> build_reference(const ReferenceParts& parts,
                                                        const Contract& contract,
                                                        const CallContext& call);
+
+/// With which process a compiled reference begins that `open_reference` opens; empty of others.
+[[nodiscard]] std::optional<WorkerSpec> compiled_reference_spec(const ReferenceParts& parts,
+                                                                const Contract& contract,
+                                                                std::int64_t arena_bytes);
 
 /// Builds a compiled reference, or imports the frameworks of a Python one, so that opening it finds
 /// that done. Needs no turn on the device. What fails here fails again there, and says so.

@@ -6,16 +6,26 @@
 
 #include "kernels/judge/idle_judge.h"
 #include "kernels/process/device_queue.h"
+#include "kernels/process/endings.h"
+#include "kernels/process/spare_workers.h"
 
 namespace ratchet {
 
-/// After a task's validation or a check, for the next of the same terms: these, and judge and
-/// reference if they may go on.
+/// Processes beside those of a job: started for jobs that follow, and those of the last that end.
+struct ProcessesAside {
+  SpareWorkers spares;
+  Endings endings;
+};
+
+/// After a job, for the next of the same terms: these, judge and reference if they may go on, and
+/// what is aside.
 struct JudgeLeft final : DeviceQueue::Left {
-  JudgeLeft(std::string of, IdleJudge with) : terms(std::move(of)), judge(std::move(with)) {}
+  JudgeLeft(std::string of, IdleJudge with, ProcessesAside and_aside = {})
+      : terms(std::move(of)), judge(std::move(with)), aside(std::move(and_aside)) {}
 
   std::string terms;
   IdleJudge judge;
+  ProcessesAside aside;
 };
 
 /// What the job before left, if that job was of these terms.

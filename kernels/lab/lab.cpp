@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -375,7 +376,8 @@ Result<CandidateProcess> LabParts::start(const Contract& contract, const Candida
 
 Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contract,
                                                           const Versions& versions,
-                                                          const CallContext& call) {
+                                                          const CallContext& call,
+                                                          SpareWorkers* spares) {
   std::vector<CandidateProcess> processes;
   std::vector<CandidateProcess::Code> codes;
   // All start at once: creating a context takes longer than anything else a process does first.
@@ -383,7 +385,7 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
     auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
                            TimedArenas::kMost + 1, call);
     if (!plan) return plan.error();
-    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline, spares);
     if (!process) return process.error();
     processes.push_back(*std::move(process));
     codes.push_back(std::move(plan->code));
@@ -391,6 +393,36 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
   for (std::size_t i = 0; i < processes.size(); ++i)
     if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
   return processes;
+}
+
+void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
+                           SpareWorkers& spares) {
+  constexpr std::int64_t kContextBytes = std::int64_t{1} << 29;  // of a process on an H200
+  constexpr std::int64_t kShare = 4;                             // of the device's memory
+  if (!ahead.any() || is_python(contract.implementation)) return;
+  const auto arena_bytes = largest_arena(contract);
+  const auto device = greeting(contract.device_kind, contract.device, {});
+  if (!arena_bytes || !device) return;
+  const auto checks = static_cast<std::size_t>(ahead.checks);
+  const auto races = ahead.races.size();
+  const auto entrants =
+      static_cast<std::size_t>(std::accumulate(ahead.races.begin(), ahead.races.end(), 0));
+  const auto all = static_cast<std::int64_t>(entrants + 2 * checks + 2 * races);
+  if (contract.device_kind == DeviceKind::cuda &&
+      all * kContextBytes > device->device.memory_bytes / kShare)
+    return;
+  const auto where = place(contract.device_kind, contract.device);
+  const auto candidate = [&](int arenas) {
+    return worker_spec(where, "candidate", *arena_bytes * arenas);
+  };
+  const auto judges = judge_specs(reference_parts(contract), contract);
+  // The next check goes on with the judge, but not with a reference that was asked about edges of
+  // types.
+  spares.keep(candidate(kCheckedArenas), checks, checks);
+  if (judges.reference) spares.keep(*judges.reference, checks, checks);
+  most -= spares.keep(candidate(TimedArenas::kMost + 1), entrants, most);
+  if (judges.judge) most -= spares.keep(*judges.judge, races, most);
+  if (judges.reference) spares.keep(*judges.reference, races + checks, most);
 }
 
 }  // namespace ratchet

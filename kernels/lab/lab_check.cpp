@@ -32,8 +32,10 @@ constexpr int kSeeds = 3;
 constexpr int kHiddenCases = 2;
 // A kernel that fails often is not run through the whole plan.
 constexpr int kMostFailures = 6;
-constexpr int kArenasAtOnce = 2;
 constexpr std::size_t kMostSlices = 12;
+// Of a race that follows. More would hold up what the next check needs: drivers make contexts one
+// after another.
+constexpr std::size_t kStartedBeside = 3;
 
 /// One execution of the plan.
 struct Step {
@@ -297,8 +299,10 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
 }  // namespace
 
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
-                                            std::string_view run_secret, CallContext& call) {
-  return examine(contract, candidate, sizes_to_check(contract, run_secret), run_secret, call);
+                                            const Ahead& ahead, std::string_view run_secret,
+                                            CallContext& call) {
+  return examine(contract, candidate, sizes_to_check(contract, run_secret), ahead, run_secret,
+                 call);
 }
 
 Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
@@ -312,7 +316,7 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
   sizes.edges = sizes.cases.size();
   if (sizes.cases.empty())
     return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
-  auto report = examine(contract, candidate, sizes, run_secret, call);
+  auto report = examine(contract, candidate, sizes, {}, run_secret, call);
   // The reference's own failure, at a size that nobody promised.
   if (!report && report.error().code == ErrorCode::invalid_argument)
     return std::optional(Reason{"reference_failed", report.error().message, {}, {}});
@@ -324,29 +328,38 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
 }
 
 Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Candidate& candidate,
-                                              const ExaminedSizes& sizes,
+                                              const ExaminedSizes& sizes, const Ahead& ahead,
                                               std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
   std::unique_ptr<DeviceQueue::Left> left;
   auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
+  // Who waits for the device would end what is left on it.
+  const auto follows = queue.wanted(*turn) ? Ahead{} : ahead;
   auto terms = judge_terms(contract);
   auto* const last = left_with(left, terms);
-  const bool in_a_row = last != nullptr;
+  const bool in_a_row = last != nullptr || follows.checks > 0;
+  ProcessesAside aside;
+  if (last) aside = std::move(last->aside);
   std::unique_ptr<Examiner> examiner;
   if (last && last->judge) examiner = examiner_with(contract, std::move(last->judge));
   left.reset();
   const bool used = examiner != nullptr;
-  auto report = examine_by(examiner, contract, candidate, sizes, run_secret, call);
-  if (!report && used && !call.canceled()) {
-    // The fault may be of processes that have served others: with new ones it counts.
+  auto report = examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, call);
+  if (!report && (used || aside.spares.served()) && !call.canceled()) {
+    // The fault may be of processes that have served others, or had waited: with new ones it
+    // counts.
     examiner.reset();
-    report = examine_by(examiner, contract, candidate, sizes, run_secret, call);
+    aside = {};
+    report = examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, call);
   }
   if (!report) return report;
-  if (report->fault || !in_a_row) examiner.reset();
+  if (examiner && (report->fault || !in_a_row)) aside.endings.add(std::move(examiner));
   auto idle = examiner ? examiner->release() : IdleJudge{};
-  queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), std::move(idle)));
+  if (!follows.any()) aside = {};
+  queue.leave(*turn,
+              std::make_unique<JudgeLeft>(std::move(terms), std::move(idle), std::move(aside)),
+              follows.any());
   report->elapsed_ms = milliseconds_since(begin);
   return report;
 }
@@ -354,21 +367,25 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
 Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& examiner,
                                                  const Contract& contract,
                                                  const Candidate& candidate,
-                                                 const ExaminedSizes& sizes,
-                                                 std::string_view run_secret, CallContext& call) {
+                                                 const ExaminedSizes& sizes, const Ahead& ahead,
+                                                 ProcessesAside& aside, std::string_view run_secret,
+                                                 CallContext& call) {
   auto compiled = compile_for(contract, candidate, sizes.cases, call);
   if (!compiled) return compiled.error();
-  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
+  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kCheckedArenas, call);
   if (!plan) return plan.error();
-  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  auto parts = reference_parts(contract);
+  parts.spares = &aside.spares;
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline, parts.spares);
   if (!process) return process.error();
   if (examiner) {
     if (auto in = examiner->admit(*process, plan->code, call); !in) return in.error();
   } else {
-    auto opened = open_examiner(reference_parts(contract), contract, *process, plan->code, call);
+    auto opened = open_examiner(parts, contract, *process, plan->code, call);
     if (!opened) return opened.error();
     examiner = *std::move(opened);
   }
+  start_ahead(contract, ahead, kStartedBeside, aside.spares);
   const auto steps = steps_of(sizes, values_of(contract));
   Check check{*examiner, *process, call, {}, {}, 0};
   if (process->fault() || *compiled)
@@ -417,7 +434,12 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   }
   report.matched_ratio = contract.matched_ratio.value_or(1);
   report.candidate_digest = candidate.build.binary_digest;
-  if (leaves_doubt(contract, check.edges)) examiner.reset();
+  // Those of the check before have ended by now.
+  aside.endings.wait();
+  aside.endings.add(*std::move(process));
+  if (leaves_doubt(contract, check.edges) &&
+      (report.fault || ahead.checks == 0 || !examiner->renew_reference(parts, aside.endings, call)))
+    aside.endings.add(std::move(examiner));
   return report;
 }
 

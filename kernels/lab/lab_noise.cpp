@@ -136,6 +136,10 @@ Result<std::optional<NoiseProfile>> LabParts::calibrate_further(const DeviceInfo
   return std::optional(std::move(profile));
 }
 
+bool LabParts::noise_is_known(const DeviceInfo& device) const {
+  return options.noise_sessions <= 0 || stored_noise(options.state_dir, device);
+}
+
 std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool refresh,
                                                const CallContext& call) {
   if (options.noise_sessions <= 0) return std::nullopt;
@@ -164,9 +168,7 @@ Result<std::optional<double>> Laboratory::noise(DeviceKind kind, int device, dou
 }
 
 void LabParts::calibrate_when_idle(const DeviceInfo& device) {
-  if (device.kind == DeviceKind::host || options.noise_sessions <= 0 ||
-      stored_noise(options.state_dir, device))
-    return;
+  if (device.kind == DeviceKind::host || noise_is_known(device)) return;
   const std::lock_guard lock(guard);
   if (std::exchange(calibrating, true)) return;
   calibrator = std::jthread([this, device](const std::stop_token& stop) {

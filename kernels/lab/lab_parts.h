@@ -26,6 +26,8 @@
 
 namespace ratchet {
 
+struct ProcessesAside;
+
 /// What a device reports about itself, and what isolates candidates on it.
 struct Greeting {
   DeviceInfo device;
@@ -33,6 +35,9 @@ struct Greeting {
   int devices = 1;              ///< number of devices of this kind
   std::optional<OneGpu> gpu{};  ///< empty of a part of a GPU, and where the driver lists none
 };
+
+/// Arenas that a candidate's process holds in a check.
+inline constexpr int kCheckedArenas = 2;
 
 /// How to start a candidate's process, and the code it loads.
 struct StartPlan {
@@ -74,8 +79,12 @@ struct LabParts {
   Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
                                  CandidateProcess::Use use, int arenas, const CallContext& call);
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
-                                                  const Versions& versions,
-                                                  const CallContext& call);
+                                                  const Versions& versions, const CallContext& call,
+                                                  SpareWorkers* spares = nullptr);
+  /// Starts processes for jobs of this contract that follow, unless they would take a good part of
+  /// the device's memory; `most` of races.
+  void start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
+                   SpareWorkers& spares);
 
   // lab_devices.cpp
   /// Cached per device; needs no turn on it.
@@ -88,6 +97,8 @@ struct LabParts {
   /// Empty if it cannot be calibrated.
   std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
                                        const CallContext& call);
+  /// Whether `noise_of` has nothing to calibrate.
+  [[nodiscard]] bool noise_is_known(const DeviceInfo& device) const;
   /// One session more of a device's calibration; its profile, stored, when that was the last.
   Result<std::optional<NoiseProfile>> calibrate_further(const DeviceInfo& device,
                                                         const CallContext& call);
@@ -100,10 +111,12 @@ struct LabParts {
                            const CallContext& call);
 
   // lab_race.cpp
-  /// One session on one case, with new inputs and new processes.
+  /// One session on one case, with new inputs and new processes. None of those aside begins or ends
+  /// while kernels are timed; the session's own are then among those that end.
   Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
                                    const Versions& versions, const SessionPlan& plan,
-                                   std::string_view run_secret, const CallContext& call);
+                                   ProcessesAside& aside, std::string_view run_secret,
+                                   const CallContext& call);
 
   // lab_code.cpp; these need no turn on the device
   /// A disassembler's output for a candidate's binary.

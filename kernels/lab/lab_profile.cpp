@@ -264,8 +264,9 @@ Status measure_again(LabParts& lab, const Contract& contract, const ProfileReque
   const Versions alone{{"candidate", request.candidate}};
   SessionPlan plan;
   plan.time_limit = lab.options.timing_limit;
+  ProcessesAside none;
   auto session =
-      lab.session_of(contract, contract.cases.front().dims, alone, plan, run_secret, call);
+      lab.session_of(contract, contract.cases.front().dims, alone, plan, none, run_secret, call);
   if (!session) return session.error();
   const auto& record = session->contestants.front();
   const auto again = timing_of(*session, 0, plan);

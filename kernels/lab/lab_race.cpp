@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
+#include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/source/size_dispatch.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
+
+constexpr auto kNoLimit = std::numeric_limits<std::size_t>::max();
 
 RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPlan& plan,
                  DeviceKind kind) {
@@ -45,27 +49,28 @@ std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& 
   return lines;
 }
 
-/// A process on a GPU takes a tenth of a second to end; its neighbors do so meanwhile.
-void end_at_once(std::vector<CandidateProcess>& processes) {
-  std::vector<std::jthread> threads;
-  for (auto& process : processes) threads.emplace_back([&process] { (void)process.left_behind(); });
-}
-
 }  // namespace
 
 Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims& dims,
                                            const Versions& versions, const SessionPlan& plan,
-                                           std::string_view run_secret, const CallContext& call) {
-  auto source = ArenaSource::open(reference_parts(contract), contract, versions.size(), call);
+                                           ProcessesAside& aside, std::string_view run_secret,
+                                           const CallContext& call) {
+  auto parts = reference_parts(contract);
+  parts.spares = &aside.spares;
+  auto source = ArenaSource::open(parts, contract, versions.size(), call);
   if (!source) return source.error();
-  auto processes = start_all(contract, versions, call);
+  auto processes = start_all(contract, versions, call, &aside.spares);
   if (!processes) return processes.error();
   // Inputs that no session has used before.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
   auto arenas = source->arenas({.dims = dims}, secret, call);
   if (!arenas) return arenas.error();
+  aside.spares.settle(call);
+  aside.endings.wait();
   auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
-  end_at_once(*processes);
+  arenas->reset();
+  aside.endings.add(*std::move(source));
+  for (auto& process : *processes) aside.endings.add(std::move(process));
   return session;
 }
 
@@ -73,19 +78,46 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
                                                const std::vector<Entrant>& entrants,
                                                const RacePlan& race, std::string_view run_secret,
                                                CallContext& call) {
-  auto turn = queue.wait(contract.device_kind, contract.device, call);
+  std::unique_ptr<DeviceQueue::Left> left;
+  auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
+  auto terms = judge_terms(contract);
+  ProcessesAside aside;
+  if (auto* const last = left_with(left, terms)) {
+    aside = std::move(last->aside);
+    aside.endings.add(std::move(last->judge));
+  }
+  left.reset();
   Versions versions;
   for (const auto& entrant : entrants) versions.emplace_back(entrant.name, entrant.candidate);
+  // A calibration times kernels, too.
+  if (!race.samples && !noise_is_known(device->device)) {
+    aside.spares.settle(call);
+    aside.endings.wait();
+  }
   // A race with a given number of samples only ranks, which takes no calibration.
   SessionPlan plan = session_plan(contract, device->device, !race.samples, call);
   plan.samples = race.samples;
   plan.sparing = true;
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
-  auto session = session_of(contract, race.dims, versions, plan, run_secret, call);
+  auto session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
+  if (!session && aside.spares.served() && !call.canceled()) {
+    // The fault may be of a process that had waited: with new ones it counts.
+    aside = {};
+    session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
+  }
   if (!session) return session.error();
+  if (race.ahead.any() && !queue.wanted(*turn)) {
+    const bool race_follows = !race.ahead.races.empty();
+    if (race_follows)
+      start_ahead(contract, race.ahead, kNoLimit, aside.spares);
+    else
+      aside.endings.add(std::exchange(aside.spares, {}));
+    queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), IdleJudge{}, std::move(aside)),
+                race_follows);
+  }
   return lines_of(*session, plan, contract.device_kind);
 }
 

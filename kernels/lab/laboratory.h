@@ -12,6 +12,7 @@
 namespace ratchet {
 
 class Examiner;
+struct ProcessesAside;
 struct Question;
 
 /// Whether a function makes the contract's inputs on the processor sooner than a process gets to a
@@ -44,8 +45,10 @@ class Laboratory final : public Lab, private LabParts {
   Result<PreparedTask> prepare(const Contract& contract, CallContext& call) override;
   Result<std::vector<Reason>> validate_task(const Contract& contract, std::string_view run_secret,
                                             CallContext& call) override;
+  using Lab::check;
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  std::string_view run_secret, CallContext& call) override;
+                                  const Ahead& ahead, std::string_view run_secret,
+                                  CallContext& call) override;
   Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                              std::string_view run_secret,
                                              CallContext& call) override;
@@ -91,14 +94,16 @@ class Laboratory final : public Lab, private LabParts {
   /// not work with those either; the hint has `tensors` for this signature.
   Result<Contract> plan_extents(const TaskRequest& task, const Source& kernel,
                                 const Source& reference, const DeviceInfo& device);
-  /// Takes a turn on the device. Checks in a row of one contract share judge and reference.
+  /// Takes a turn on the device. Checks in a row of one contract share judge and reference, and
+  /// start processes for what is ahead.
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
-                                    const ExaminedSizes& sizes, std::string_view run_secret,
-                                    CallContext& call);
+                                    const ExaminedSizes& sizes, const Ahead& ahead,
+                                    std::string_view run_secret, CallContext& call);
   /// By this examiner; if there is none, by a new one, which is then there.
   Result<CorrectnessReport> examine_by(std::unique_ptr<Examiner>& examiner,
                                        const Contract& contract, const Candidate& candidate,
-                                       const ExaminedSizes& sizes, std::string_view run_secret,
+                                       const ExaminedSizes& sizes, const Ahead& ahead,
+                                       ProcessesAside& aside, std::string_view run_secret,
                                        CallContext& call);
   /// Whether a kernel that answers this with wrong outputs is right where they start at zero; then
   /// the reason.

@@ -49,10 +49,11 @@ struct OfCandidate {
   std::string secret;
   std::optional<Candidate> yardstick;  ///< this and `seconds`: of a search
   double seconds = 0;
+  Ahead ahead = {};  ///< of a check
   static constexpr void fields(auto&& visit) {
     using O = OfCandidate;
     visit(required<&O::contract>(), required<&O::candidate>(), optional<&O::secret>(),
-          optional<&O::yardstick>(), optional<&O::seconds>());
+          optional<&O::yardstick>(), optional<&O::seconds>(), optional<&O::ahead>());
   }
 };
 

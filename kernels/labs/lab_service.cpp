@@ -98,7 +98,7 @@ const std::map<std::string, Method, std::less<>>& methods() {
          return lab.refused_size(r.contract, r.candidate, r.secret, call);
        })},
       {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.check(r.contract, r.candidate, r.secret, call);
+         return lab.check(r.contract, r.candidate, r.ahead, r.secret, call);
        })},
       {"search_values", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
          return lab.search_values(r.contract, {&r.candidate, pointer(r.yardstick), r.seconds},

@@ -52,8 +52,12 @@ class LabSet : public Lab {
     return on(contract, &Lab::refused_size, contract, candidate, run_secret, call);
   }
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  std::string_view run_secret, CallContext& call) override {
-    return on(contract, &Lab::check, contract, candidate, run_secret, call);
+                                  const Ahead& ahead, std::string_view run_secret,
+                                  CallContext& call) override {
+    constexpr Result<CorrectnessReport> (Lab::*check)(
+        const Contract&, const Candidate&, const Ahead&, std::string_view, CallContext&) =
+        &Lab::check;
+    return on(contract, check, contract, candidate, ahead, run_secret, call);
   }
   Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
                                        std::string_view run_secret, CallContext& call) override {

@@ -81,9 +81,10 @@ class Remote : public RemoteLab {
   }
 
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  std::string_view run_secret, CallContext& call) override {
+                                  const Ahead& ahead, std::string_view run_secret,
+                                  CallContext& call) override {
     return ask<CorrectnessReport>(
-        "check", wire::OfCandidate{contract, candidate, derived(run_secret), {}, 0}, call);
+        "check", wire::OfCandidate{contract, candidate, derived(run_secret), {}, 0, ahead}, call);
   }
 
   Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -8,45 +6,12 @@
 #include <thread>
 
 #include "kernels/judge/idle_judge.h"
-#include "kernels/process/descendants.h"
+#include "tests/kernels/lab/check_row.h"
 #include "tests/kernels/lab/lab_fixture.h"
 #include "tests/kernels/lab/python_fixture.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
-
-namespace {
-
-/// No worker of this process is left.
-bool nobody_left() {
-  return descendants_of(::getpid()).empty();
-}
-
-/// The workers of this process.
-std::set<pid_t> living() {
-  const auto all = descendants_of(::getpid());
-  return {all.begin(), all.end()};
-}
-
-/// Checks of one contract in a row. By rules without edges of types: a compiled reference that was
-/// asked about those is not kept.
-struct Row : LabFixture {
-  Contract contract = doubling(doubling_source(kHonestBody));
-
-  Row() { contract.judge = JudgeRules{.version = 3}; }
-
-  CorrectnessReport of(const std::string& body, const std::string& preamble = "") {
-    auto candidate =
-        lab->build(contract, {"kernel.cpp", doubling_source(body, preamble), ""}, call);
-    if (!candidate) FAIL(candidate.error().message);
-    if (!candidate->build.ok) FAIL(candidate->build.errors.at(0).message);
-    auto report = lab->check(contract, *candidate, "secret", call);
-    if (!report) FAIL(report.error().message);
-    return *std::move(report);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("an honest kernel passes on every case, seed and distribution", "[lab]") {
   LabFixture fixture;

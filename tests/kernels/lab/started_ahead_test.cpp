@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <csignal>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "tests/kernels/lab/check_row.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+std::ptrdiff_t common(const std::set<pid_t>& one, const std::set<pid_t>& other) {
+  return std::ranges::count_if(one, [&](pid_t pid) { return other.contains(pid); });
+}
+
+}  // namespace
+
+TEST_CASE("a check starts the process of the next one, and nothing of it stays after the last",
+          "[lab]") {
+  Row row;
+  row.ahead.checks = 1;
+
+  CHECK(row.of(kHonestBody).passed);
+  const auto first = living();  // judge, reference, and the next kernel's process
+  CHECK(first.size() == 3);
+  CHECK(row.of("for (int i = n; i-- > 0;) y[i] = x[i] + x[i];").passed);
+  CHECK(common(first, living()) == 2);
+
+  row.ahead = {};
+  CHECK(has_reason(row.of("for (int i = 0; i < n; ++i) y[i] = x[i];"), "mismatch"));
+  CHECK(common(first, living()) == 2);
+  CHECK(living().size() == 2);
+}
+
+TEST_CASE("no kernel is checked in the process of another that was started ahead", "[lab]") {
+  Row row;
+  row.ahead = {1, {2}};
+  const auto wrong_after_150 =
+      "static int calls = 0; ++calls; for (int i = 0; i < n; ++i) y[i] = 2 * x[i] + (calls > 150);";
+
+  for (int i = 0; i < 4; ++i) CHECK(row.of(wrong_after_150).passed);
+}
+
+TEST_CASE("a process that died while it waited for its check is no fault of the kernel", "[lab]") {
+  Row row;
+  row.ahead.checks = 1;
+  CHECK(row.of(kHonestBody).passed);
+
+  for (const pid_t one : living()) ::kill(one, SIGKILL);
+
+  CHECK(row.of("for (int i = n; i-- > 0;) y[i] = x[i] + x[i];").passed);
+}
+
+TEST_CASE("of a compiled reference that was asked about edges of types, only the judge goes on",
+          "[lab]") {
+  Row row;
+  row.contract.judge = JudgeRules{.version = 4};
+  row.ahead.checks = 1;
+
+  CHECK(row.of(kHonestBody).passed);
+  const auto first = living();
+  CHECK(row.of("for (int i = n; i-- > 0;) y[i] = x[i] + x[i];").passed);
+  CHECK(common(first, living()) == 1);
+  CHECK(has_reason(row.of("for (int i = 0; i < n; ++i) y[i] = x[i];"), "mismatch"));
+
+  row.ahead = {};
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(nobody_left());
+}
+
+TEST_CASE("races find processes that started beside checks, and end all but those of the next",
+          "[lab]") {
+  Row row;
+  row.ahead = {0, {2, 2}};
+  const auto candidate = row.built(row.contract);
+  const std::vector<Entrant> entrants{{"one", &candidate}, {"other", &candidate}};
+  RacePlan plan{row.contract.cases.front().dims, 4, {0, {2}}};
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(row.of(kHonestBody).passed);
+  const auto started = living();
+  CHECK(started.size() >= 4 + 2);  // contestants, and judge and reference of the checks
+
+  CHECK(row.lab->race(row.contract, entrants, plan, "secret", row.call));
+  CHECK(common(started, living()) >= 2);
+
+  plan.ahead = {};
+  CHECK(row.lab->race(row.contract, entrants, plan, "secret", row.call));
+  CHECK(nobody_left());
+}
+
+TEST_CASE("what was started ahead ends before a job of another contract has the device", "[lab]") {
+  Row row;
+  row.ahead = {1, {3}};
+  CHECK(row.of(kHonestBody).passed);
+  REQUIRE_FALSE(nobody_left());
+
+  CHECK(row.check(kHonestBody, "// of another run").passed);
+
+  CHECK(nobody_left());
+}
