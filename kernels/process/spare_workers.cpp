@@ -47,6 +47,8 @@ std::size_t SpareWorkers::keep(const WorkerSpec& spec, std::size_t count, std::s
 }
 
 Result<WorkerProcess> SpareWorkers::take(const WorkerSpec& spec) {
+  // One that was ready before it died would look like one that dies of what it is asked.
+  std::erase_if(idle_, [](auto& one) { return one.second.died(); });
   const auto found =
       std::ranges::find_if(idle_, [&](const auto& one) { return alike(one.first, spec); });
   if (!starts_ahead(spec) || found == idle_.end()) return WorkerProcess::launch(spec);
@@ -57,7 +59,7 @@ Result<WorkerProcess> SpareWorkers::take(const WorkerSpec& spec) {
 }
 
 void SpareWorkers::settle(const CallContext& call) {
-  std::erase_if(idle_, [&](auto& one) { return !one.second.greet(call); });
+  std::erase_if(idle_, [&](auto& one) { return !one.second.greet(call) || one.second.died(); });
 }
 
 Result<WorkerProcess> launched(SpareWorkers* spares, const WorkerSpec& spec) {

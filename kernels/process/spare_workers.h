@@ -29,7 +29,7 @@ class SpareWorkers {
   /// needs them; so is what fails.
   std::size_t keep(const WorkerSpec& spec, std::size_t count, std::size_t most);
 
-  /// One of these, which may still be starting; a new one if there is none.
+  /// One of these that lives, which may still be starting; a new one if there is none.
   Result<WorkerProcess> take(const WorkerSpec& spec);
 
   /// Whether any was taken: it may have failed while it waited, which a new one would not have.

@@ -66,6 +66,8 @@ class WorkerProcess {
   /// Its READY message.
   [[nodiscard]] const Json& ready() const { return ready_; }
   [[nodiscard]] bool alive() const { return process_.has_value(); }
+  /// Whether it is dead, though nobody has asked it anything since.
+  [[nodiscard]] bool died() { return !process_ || process_->poll().has_value(); }
   /// Its private folder, which remains after the process ended. Its content is untrusted.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   /// Kills the group and all descendants. Safe to call again.

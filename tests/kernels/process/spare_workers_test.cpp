@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <set>
+#include <thread>
 
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/descendants.h"
@@ -84,6 +85,23 @@ TEST_CASE("what a fork server makes, or what needs files, does not start ahead",
   CHECK(spares.keep(furnished, 1, kMany) == 0);
   CHECK(spares.keep(forked, 1, kMany) == 0);
   CHECK(alive().empty());
+}
+
+TEST_CASE("a spare worker that died after it was ready is not taken", "[worker]") {
+  SpareWorkers spares;
+  CHECK(spares.keep(spec(1000), 1, kMany) == 1);
+  spares.settle({});
+  ::kill(*alive().begin(), SIGKILL);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!alive().empty() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+
+  auto worker = spares.take(spec(1000));
+
+  REQUIRE(worker);
+  CHECK(worker->greet({}));
+  CHECK_FALSE(spares.served());
+  CHECK(alive().size() == 1);
 }
 
 TEST_CASE("spare workers that have died are found when they settle", "[worker]") {
