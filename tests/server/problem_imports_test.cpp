@@ -1,5 +1,5 @@
-// Tasks of GPU MODE in other forms than the usual one, and checkouts with times of their own,
-// imported and judged through the built server.
+// Tasks of GPU MODE in other forms than the usual one, modules whose sizes are not plain numbers,
+// and checkouts with times of their own, imported and judged through the built server.
 
 #include <fmt/format.h>
 
@@ -242,6 +242,44 @@ def get_init_inputs():
   const auto problem = read_file(task.folder / "problem" / "problem.json");
   REQUIRE(problem);
   CHECK(problem->find("(tokens + 63) / 64") != std::string::npos);
+}
+
+/// A module with these constants, looked at with values: the meta device has none.
+std::string reads_values(const std::string& constants, const std::string& init,
+                         const std::string& forward, const std::string& inputs) {
+  return fmt::format(R"(import torch
+
+{}
+
+
+class Model(torch.nn.Module):
+    def __init__(self, *numbers):
+        super().__init__()
+        self.numbers = numbers
+
+    def forward(self, x, *more):
+        if x.isnan().any():
+            raise ValueError("no numbers")
+{}
+
+
+def get_inputs():
+    return [{}]
+
+
+def get_init_inputs():
+    return [{}]
+)",
+                     constants, forward, inputs, init);
+}
+
+TEST_CASE("a kernel is built with the suite's constants, not with those of quick looks",
+          "[python]") {
+  const Imported task("shift.py", {{"shift.py", reads_values("rows = 640\nshift = 100", "shift",
+                                                             "        return x + self.numbers[0]",
+                                                             "torch.randn(rows)")}});
+
+  CHECK(task.passes("own"));
 }
 
 TEST_CASE("times that a suite has of its own are shown as theirs and compared with nothing",

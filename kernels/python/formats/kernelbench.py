@@ -216,7 +216,7 @@ class Builder:
             text = self.texts[f"{place}="]
             if text.isidentifier():
                 return {"dim": text}
-            return value if text.lstrip("-").isdigit() else {"expr": text}
+            return int(text) if text.lstrip("-").isdigit() else {"expr": text}
         if value is None or isinstance(value, (bool, float, str)):
             return value
         if attributes := problem.attributes_of(value):
