@@ -91,7 +91,6 @@ class Lab {
   virtual Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                                      std::string_view run_secret,
                                                      CallContext& call) = 0;
-
   virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                           const Ahead& ahead, std::string_view run_secret,
                                           CallContext& call) = 0;
@@ -115,7 +114,6 @@ class Lab {
   virtual Result<ImportedProfile> import_profile(const Contract& contract,
                                                  const ImportRequest& request,
                                                  CallContext& call) = 0;
-
   virtual Result<BenchmarkReport> benchmark(const Contract& contract,
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
@@ -147,7 +145,6 @@ class Lab {
   /// they are not known yet.
   virtual Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
                                           CallContext& call) = 0;
-
   [[nodiscard]] virtual RooflineDrawing drawing(const RooflineReport& report) const = 0;
 
   /// The differences between two profiled versions: numbers, build, source and machine code.
@@ -187,18 +184,15 @@ class Lab {
   /// of its group that equals it. Empty: its lab was not lost so. Errors: `unavailable`, with what
   /// differs on each.
   virtual Result<std::optional<std::string>> successor(const MeasuredOn& run, CallContext& call);
-
   /// The lab of this name, for what belongs to no contract; without a name this one. Errors:
   /// `not_found`.
   virtual Result<Lab*> named(const std::optional<std::string>& name);
-
   /// Other labs that a contract may name.
   [[nodiscard]] virtual std::vector<LabState> labs() const { return {}; }
 
   /// What it keeps in the state folder. Builds can be made again from the sources in the ledger;
   /// those that `needed` names stay, because another compiler may make other binaries by then.
   virtual std::vector<Store> stores(std::function<std::set<std::string>()> needed) = 0;
-
   /// Removes the private folders of workers and compilers whose servers were killed.
   virtual FileCount remove_abandoned(bool dry_run) = 0;
 };

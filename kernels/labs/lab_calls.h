@@ -13,7 +13,6 @@
 #include "server/facts/task.h"
 
 namespace ratchet::lab_wire {
-
 struct Environment {
   std::optional<int> device;
   static constexpr void fields(auto&& visit) { visit(optional<&Environment::device>()); }
