@@ -36,8 +36,8 @@ class Problems:
         refuse_processes(asked["files"])
         form = self.chosen(files, asked["format"])
         try:
-            made = trial.repeatable(lambda quiet, fixed: form.read(
-                files, {**asked, "quiet": quiet, "fixed": fixed}))
+            made = trial.repeatable(lambda quiet=False, fixed=False, varying=False: form.read(
+                files, {**asked, "quiet": quiet, "fixed": fixed, "varying": varying}))
         except problem.Refused as refused:
             raise Failed(f"{refused}", refused.line) from refused
         except ImportError as error:

@@ -1,24 +1,17 @@
-// Tasks of GPU MODE in other forms than the usual one, modules whose sizes are not plain numbers,
-// and checkouts with times of their own, imported and judged through the built server.
+// Tasks of GPU MODE in other forms than the usual one, and checkouts with times of their own,
+// imported and judged through the built server.
 
 #include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
-#include <filesystem>
-#include <map>
 #include <string>
 
 #include "server/core/fields.h"
 #include "server/core/files.h"
-#include "server/core/process.h"
-#include "tests/support/places.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/imported_problem.h"
 
 namespace ratchet::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// What follows `before` up to the end of its line.
 std::string rest_of_line(const std::string& text, const std::string& before) {
@@ -27,64 +20,6 @@ std::string rest_of_line(const std::string& text, const std::string& before) {
   const auto begin = found + before.size();
   return text.substr(begin, text.find('\n', begin) - begin);
 }
-
-/// What is at `path` below the folder, imported into the folder `problem`.
-struct Imported {
-  TempFolder folder;
-
-  Imported(const std::string& path, const std::map<std::string, std::string>& files,
-           const std::string& scale = "") {
-    if (!std::filesystem::exists(build_dir() / "python/.ready"))
-      SKIP("torch is not set up: ./dev test --all does it where it is to be had");
-    for (const auto& [name, text] : files) REQUIRE(write_file(folder / name, text));
-    Json asked{{"path", path}, {"output_dir", "problem"}};
-    if (!scale.empty()) asked["scale"] = scale;
-    said = called("import_problem", asked);
-  }
-  /// A task of GPU MODE.
-  Imported(const std::string& sizes, const std::string& reference, const std::string& eval = "")
-      : Imported("task", {{"task/task.yml",
-                           "tests:\n  - {" + sizes + "}\n\nbenchmarks:\n  - {" + sizes + "}\n"},
-                          {"task/reference.py", "import torch\n\n\n" + reference},
-                          {"task/eval.py", eval}}) {}
-
-  [[nodiscard]] std::string called(const std::string& tool, const Json& arguments) const {
-    auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
-    environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python/bin/python").string());
-    environment.push_back("HOME=" + folder.path().string());
-    const auto done = run_program(
-        {.argv = {(build_dir() / "bin/ratchet").string(), "call", tool, arguments.dump()},
-         .environment = environment,
-         .folder = folder.path()},
-        300s);
-    REQUIRE(done);
-    INFO(done->out << done->err);
-    REQUIRE(done->status.clean());
-    return done->out;
-  }
-
-  /// Whether a kernel passes; empty: the problem's own.
-  [[nodiscard]] bool passes(const std::string& name, const std::string& kernel = "") const {
-    Json run{{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", name}};
-    if (!kernel.empty()) run["kernel"] = {{"text", "import torch\n\n\n" + kernel}};
-    const auto created = called("create_run", run);
-    const auto id = created.substr(5, created.find('\n') - 5);
-    return called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
-  }
-
-  /// What a benchmark of the problem's own kernel says. `gone`: the problem's folder is, by then.
-  [[nodiscard]] std::string benchmarked(bool gone = false) const {
-    const auto created =
-        called("create_run",
-               {{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", "run"}});
-    const auto run = created.substr(5, created.find('\n') - 5);
-    CHECK(called("check_correctness", {{"run", run}}).find("passed: true") != std::string::npos);
-    if (gone) std::filesystem::remove_all(folder / "problem");
-    return called("benchmark", {{"run", run}, {"version", "v0"}, {"num_trials", 5}});
-  }
-
-  std::string said;
-};
 
 constexpr const char* kHalves = R"(import torch
 
@@ -242,44 +177,6 @@ def get_init_inputs():
   const auto problem = read_file(task.folder / "problem" / "problem.json");
   REQUIRE(problem);
   CHECK(problem->find("(tokens + 63) / 64") != std::string::npos);
-}
-
-/// A module with these constants, looked at with values: the meta device has none.
-std::string reads_values(const std::string& constants, const std::string& init,
-                         const std::string& forward, const std::string& inputs) {
-  return fmt::format(R"(import torch
-
-{}
-
-
-class Model(torch.nn.Module):
-    def __init__(self, *numbers):
-        super().__init__()
-        self.numbers = numbers
-
-    def forward(self, x, *more):
-        if x.isnan().any():
-            raise ValueError("no numbers")
-{}
-
-
-def get_inputs():
-    return [{}]
-
-
-def get_init_inputs():
-    return [{}]
-)",
-                     constants, forward, inputs, init);
-}
-
-TEST_CASE("a kernel is built with the suite's constants, not with those of quick looks",
-          "[python]") {
-  const Imported task("shift.py", {{"shift.py", reads_values("rows = 640\nshift = 100", "shift",
-                                                             "        return x + self.numbers[0]",
-                                                             "torch.randn(rows)")}});
-
-  CHECK(task.passes("own"));
 }
 
 TEST_CASE("times that a suite has of its own are shown as theirs and compared with nothing",

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import adapter, problem, sizes
+from . import adapter, problem, sizes, varying
 from .kernelbench_times import suite_time  # noqa: F401
 from .problem import Refused
 
@@ -18,6 +18,8 @@ NAME = "kernelbench"
 MOST_CASES = 64
 MOST_EXPRESSION = 256  # characters
 SLOW_S = 1.0  # processor time of one look; some tens follow
+LARGE_LOOK = 256 << 20  # bytes of inputs, on the processor
+ROOM_LOOK = 16 << 20  # the same, of one look of some hundred
 SMALL_LOOKS = (sizes.MOST_SMALL, 128)  # most of a constant, where looks are slow or compute with values
 NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
 
@@ -71,14 +73,15 @@ class ModuleFile:
         self.parent = "Model"  # of the first version
         self.slow = False
         self.small = {}  # what looks have instead of the suite's own constants
+        self.varying = set()  # places whose numbers follow the inputs' values
 
-    def seen(self, values):
+    def seen(self, values, seed=1):
         """Everything about the problem with these constants: inputs, init, state and answer."""
         device = self.looks_on
         values = {**self.small, **values}
         with torch.device(self.built_on), torch.no_grad():
             suite = adapter.loaded(self.sources, self.file_name, values, device)
-            torch.manual_seed(1)
+            torch.manual_seed(seed)
             init = suite.get_init_inputs()
             model = suite.Model(**init) if isinstance(init, dict) else suite.Model(*init)
             model.train(self.training).to(device)
@@ -110,12 +113,27 @@ class ModuleFile:
         for most in SMALL_LOOKS:
             self.small = {name: min(value, most) for name, value in constants.items()}
             try:
-                return self.seen({})
+                seen = self.seen({})
             except Refused:
                 raise
             except Exception:
                 self.small = {}
+                continue
+            for name, value in self.small.items():  # one that needs more is no reason for all others
+                if value > SMALL_LOOKS[0] and self.numbers({name: SMALL_LOOKS[0]}) is not None:
+                    self.small[name] = SMALL_LOOKS[0]
+                    seen = self.seen({})
+            return seen
         return None
+
+    def input_bytes(self, values):
+        """Of the inputs with these constants; 0 where the meta device is not enough to tell."""
+        try:
+            with torch.device("meta"):
+                suite = adapter.loaded(self.sources, self.file_name, values, "meta")
+                return bytes_in(suite.get_inputs())
+        except Exception:
+            return 0
 
     def follows(self, constant, given):
         """Whether inputs follow this constant: whatever else it changes, no other is a size."""
@@ -133,15 +151,45 @@ class ModuleFile:
             shapes.append(places)
         return shapes[0] != shapes[1] or shapes[0] != shapes[2]
 
-    def numbers(self, values):
+    def numbers(self, values, seed=1):
         """A look for sizes.py; None where the problem does not take these constants."""
         try:
-            _, *seen = self.seen(values)
+            seen = self.seen(values, seed)
         except Refused:
             raise
         except Exception:
             return None
-        return places_of(*seen)
+        return self.places(seen)
+
+    def places(self, seen):
+        return {place: 0 if place in self.varying else number
+                for place, number in places_of(*seen[1:]).items()}
+
+    def varied(self):
+        """Finds the places whose numbers follow the inputs' values: they are no sizes."""
+        self.varying = varying.varying_places(lambda seed: self.numbers({}, seed))
+
+    def rooms(self, origin, most):
+        """The most of these numbers, by place."""
+        def look(dims, seed):
+            values = {constant: value for name, value in dims.items() for constant in origin[name]}
+            if self.input_bytes({**self.small, **values}) > ROOM_LOOK:
+                return None
+            try:
+                return places_of(*self.seen(values, seed)[1:])
+            except Exception:
+                return None
+        found = varying.rooms(look, most, self.varying)
+        if found is None:
+            raise Refused("no most is found for outputs whose sizes follow the inputs' values")
+        return found
+
+
+def bytes_in(value):
+    if isinstance(value, torch.Tensor):
+        return value.nbytes
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return sum(bytes_in(one) for one in parts)
 
 
 def places_of(init, given, state, answer):
@@ -269,6 +317,8 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     """The problem, as formats/__init__.py says. `cases`: constants and weight of each, where there are
     several."""
     suite, init, given, state, answer = seen
+    if asked["varying"]:
+        module.varied()
     origin = origins(module, {} if asked["fixed"] else
                      {constant: value for constant, value in constants.items()
                       if module.follows(constant, value)})
@@ -281,16 +331,34 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
         looked = {**constants, **module.small}
         return sizes.find_sizes(look, places, {name: looked[origin[name][0]] for name in names},
                                 lambda key: key.startswith("args[") and "@" in key,
-                                module.slow and not module.small)
+                                module.slow and not module.small, steps)
 
-    dims, texts = found_among(origin, places_of(*seen[1:]))
+    steps = {}
+    dims, texts = found_among(origin, module.places(seen))
+    free = {one for name in dims for one in origin[name]}
+    if module.small and module.input_bytes({name: module.small[name] for name in free}) > LARGE_LOOK:
+        # The suite's values of the others are too large to look at: multiples of something may be free.
+        base = module.places(seen)
+        stepped = {constant: sizes.step_of(module.numbers, base, constant, module.small[constant])
+                   for constant, value in constants.items() if constant not in free}
+        stepped = {constant: step for constant, step in stepped.items()
+                   if step and constants[constant] % step == 0}
+        origin = {**{name: origin[name] for name in dims},
+                  **dict(zip(names_of(stepped, set(dims)), ([one] for one in stepped)))}
+        steps = {name: stepped[origin[name][0]] for name in origin if name not in dims}
+        dims, texts = found_among(origin, base)
+        steps = {name: step for name, step in steps.items() if name in dims}
     while set(module.small) != (free := {one for name in dims for one in origin[name]} & set(module.small)):
         module.small = {name: module.small[name] for name in free}  # all others are the suite's
         places = module.numbers({})
         if places is None:
             module.small = {}
-            places = places_of(*looked_at(module, {})[1:])
+            places = module.places(looked_at(module, {}))
         dims, texts = found_among(dims, places)
+    given_sizes = {name: [one[origin[name][0]] for one, _ in cases or [(constants, 1)]] for name in dims}
+    rooms = module.rooms(origin, {name: max(values) for name, values in given_sizes.items()}) \
+        if module.varying else {}
+    texts.update({place: room.text(texts) for place, room in rooms.items()})
     builder = Builder(texts, set(dims))
     names = parameters_of(suite.Model, len(given) + 1)[1:]
     args = [builder.skeleton(f"args[{at}]", one, name, "in")
@@ -302,11 +370,18 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     if builder.objects:
         raise Refused(f"it passes a {builder.objects[0]}, and only tensors, numbers and containers of "
                       "them can be passed to a module")
+    by_name, by_place = varying.outputs_with_room(answer, returns, args, rooms)
+    extents = problem.identifier("extents", builder.taken) if rooms else ""
+    if rooms:
+        builder.tensors.append({"name": extents, "dtype": "int64", "shape": [str(len(rooms))], "role": "out"})
     values = {name: constants[origin[name][0]] for name in dims}
 
-    least = {} if module.slow else sizes.least_sizes(
-        look, {name: module.small.get(origin[name][0], value) for name, value in values.items()})
-    where = [f"{name} >= {value}" for name, value in least.items()]
+    least = {} if module.slow and not module.small else sizes.least_sizes(
+        look, {name: module.small.get(origin[name][0], value) for name, value in values.items()
+               if name not in steps})
+    least = {name: value for name, value in least.items() if value <= min(given_sizes[name])}
+    where = [*(f"{name} >= {value}" for name, value in least.items()),
+             *(f"{name} % {step} == 0" for name, step in steps.items())]
 
     def total(now):
         return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
@@ -314,10 +389,11 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
 
     def works(now):
         return all(now[name] >= value for name, value in least.items()) and \
+            all(now[name] % step == 0 for name, step in steps.items()) and \
             (module.small or look(now) is not None)
 
     def fit(case):
-        return problem.scaled(case, total, asked["bytes"], asked["scale"], works)
+        return problem.scaled(case, total, asked["bytes"], asked["scale"], works, steps)
 
     fitting, changes = fit(values)
     changed = problem.bytes_note(builder.types)
@@ -335,20 +411,25 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
             **({"dims": fitting} if cases is None else {"cases": workload}), "tensors": builder.tensors,
             "signature": {"init": init_skeleton if isinstance(init_skeleton, list) else [],
                           "init_kwargs": init_skeleton["dict"] if isinstance(init, dict) else {},
-                          "state": weights, "args": args, "kwargs": {}, "returns": returns},
+                          "state": weights, "args": args, "kwargs": {},
+                          "returns": {"tuple": [returns, {"tensor": extents}]} if rooms else returns},
             "work": {"bytes": bytes_text(builder.tensors),
                      "flops": flops_text(module, origin, fitting)}}
+    reference = problem.reference_text(f"{module.file_name} of {suite_name}", module.sources,
+                                       ("MODULE", plan), "adapter.py", "module_adapter.py")
+    v0 = first_version(module, builder.types, args)
+    if rooms:
+        reference += varying.reference_code(by_name, extents)
+        v0 += varying.kernel_code(by_place)
+        changed.append(varying.changed_text(by_name, extents))
     doc = inspect.cleandoc(suite.Model.__doc__ or "")
     own_name = module.file_name.removesuffix(".py").replace("_", " ").strip()
     title = own_name if cases is None else " ".join(doc.split())[:80] or f"{suite_name} problem"
     return {"suite": suite_name, "sources": module.sources, "task": task, "scaled": changes,
             "changed": changed, "title": title,
             "description": " ".join(doc.split("\n\n")[0].split()) or title,
-            "reference": problem.reference_text(f"{module.file_name} of {suite_name}",
-                                                module.sources, ("MODULE", plan), "adapter.py",
-                                                "module_adapter.py"),
-            "v0": first_version(module, builder.types, args),
-            "takes": works}
+            "reference": reference, "v0": v0,
+            "takes": works, "steps": steps}
 
 
 def fitted(cases, constants, origin, fit):
@@ -377,7 +458,8 @@ def fitted(cases, constants, origin, fit):
 def origins(module, constants):
     """Names of possible dims with their constants: more than one where those are one number to the
     problem, which refuses another value of each alone."""
-    taken, groups = set(), []
+    groups = []
+
     def one_more(names):
         return module.numbers({name: module.small.get(name, constants[name]) + 1 for name in names})
 
@@ -388,8 +470,12 @@ def origins(module, constants):
             groups.append([constant])
         elif constant == tied[0]:
             groups.append(tied)
-    return {problem.identifier(group[0].rstrip("]").replace("[", "_"), taken): group
-            for group in groups}
+    return dict(zip(names_of([group[0] for group in groups], set()), groups))
+
+
+def names_of(constants, taken):
+    """What dims of these constants are called."""
+    return [problem.identifier(one.rstrip("]").replace("[", "_"), taken) for one in constants]
 
 
 def bytes_text(tensors):

@@ -139,9 +139,12 @@ def size_text(count):
     return ""
 
 
-def scaled(dims, total, limit, scale, works):
+def scaled(dims, total, limit, scale, works, steps=None):
     """Sizes that fit: batch-like dims are halved first, then whichever saves most. `total`: the bytes
-    of all buffers at given sizes; `works`: whether the problem takes them."""
+    of all buffers at given sizes; `works`: whether the problem takes them; `steps`: what dims have to be
+    multiples of, where that is more than 1."""
+    def less_of(name):
+        return halved(now[name], (steps or {}).get(name, 1))
     need = total(dims)
     if need <= limit:
         return dims, []
@@ -152,7 +155,7 @@ def scaled(dims, total, limit, scale, works):
     stuck = set()
     while total(now) > limit:
         choices = [name for name in now if now[name] > 1 and name not in stuck]
-        saved = {name: total(now) - total({**now, name: halved(now[name])}) for name in choices}
+        saved = {name: total(now) - total({**now, name: less_of(name)}) for name in choices}
         choices = [name for name in choices if saved[name] > 0]
         if not choices:
             raise Refused(f"its buffers need {need} bytes ({size_text(need)}), {limit} would fit, and "
@@ -160,7 +163,7 @@ def scaled(dims, total, limit, scale, works):
                           "for a larger device")
         batch = [name for name in choices if BATCH.search(name) and now[name] > 4]
         name = max(batch or choices, key=saved.get)
-        less = {**now, name: halved(now[name])}
+        less = {**now, name: less_of(name)}
         if works(less):
             now = less
         else:
@@ -170,6 +173,8 @@ def scaled(dims, total, limit, scale, works):
                  for name in dims if now[name] != dims[name]]
 
 
-def halved(value):
+def halved(value, step=1):
     half = value // 2
+    if step > 1:
+        return max(step, half - half % step)
     return half - half % 16 if half >= 64 else half

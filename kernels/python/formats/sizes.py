@@ -6,6 +6,7 @@ dim if extents of inputs follow it, wherever it is moved, by an expression the s
 (kernels/source/expression.h). All others stay as the problem has them.
 """
 
+import math
 import random
 
 MOST_STRIDE = 64
@@ -13,20 +14,39 @@ JOINT_LOOKS = 4
 LARGER = (16, 17, 32, 33, 61)  # what a small constant is moved to, too: a division shows in its steps
 SMALL = 24  # a size at which a problem with a step per element is quick to look at
 MOST_SMALL = 32  # what larger sizes are looked at as, where looks are slow
+STEPS = (1, 2, 3)  # multiples that a constant with a step is looked at with
 BEYOND = (65, 128, 129)  # what such a size is moved to, too: chunks of 64 show in them
 
 
-def moved(value):
-    """Other values of one constant: a kernel must take sizes that are no multiples, too."""
+def moved(value, step=1):
+    """Other values of one constant: a kernel must take sizes that are no multiples, too, unless the
+    problem takes multiples of `step` alone."""
+    if step > 1:
+        return [times * step for times in STEPS if times * step != value]
     return sorted({2 * value, value + 1, max(1, value // 2), max(1, value // 4 + 1)} - {value})
+
+
+def step_of(look, base, name, value):
+    """The power of two whose multiples the problem takes as this constant, and no other numbers; None
+    where there is none up to the value looked at."""
+    def takes(number):
+        one = look({name: number})
+        return one is not None and one.keys() == base.keys()
+    step = 2
+    while step <= value:
+        if value % step == 0 and all(takes(times * step) for times in STEPS):
+            return step
+        step *= 2
+    return None
 
 
 class Fit:
     """Expressions over dims for the numbers of a look."""
 
-    def __init__(self, look, base, constants):
+    def __init__(self, look, base, constants, steps):
         self.look = look  # values of constants -> look, or None where the problem refuses them
         self.constants = constants  # name -> value
+        self.steps = steps  # name -> what a constant has to be a multiple of, if that is more than 1
         self.base = base
         self.looks = {}
         self.dims = []
@@ -34,12 +54,13 @@ class Fit:
     def usable(self, name, is_input):
         """Looks with this constant moved; False if it is no size."""
         found = []
-        for value in moved(self.constants[name]):
+        step = self.steps.get(name, 1)
+        for value in moved(self.constants[name], step):
             one = self.look({name: value})
             if one is None or one.keys() != self.base.keys():
                 return False
             found.append((value, one))
-        more = LARGER if self.constants[name] < LARGER[0] else \
+        more = () if step > 1 else LARGER if self.constants[name] < LARGER[0] else \
             BEYOND if SMALL <= self.constants[name] <= MOST_SMALL else ()
         for value in more:
             one = self.look({name: value})
@@ -72,6 +93,8 @@ class Fit:
         points = [(self.constants[name], self.base[key]),
                   *((value, one[key]) for value, one in self.looks[name])]
         (x0, y0), (x1, y1) = points[0], points[1]
+        if name in self.steps:
+            return along_steps(name, self.steps[name], points)
         if (y1 - y0) % (x1 - x0) == 0:
             slope = (y1 - y0) // (x1 - x0)
             if all(y == y0 + slope * (x - x0) for x, y in points):
@@ -107,6 +130,19 @@ class Fit:
         return " + ".join(text) + (f" + {left}" if left > 0 else f" - {-left}" if left else "")
 
 
+def along_steps(name, step, points):
+    """A line over multiples of the step; None where the points are on none."""
+    (x0, y0), (x1, y1) = points[0], points[1]
+    slope = (y1 - y0) * step // (x1 - x0)  # for each step
+    if any((y - y0) * step != slope * (x - x0) for x, y in points):
+        return None
+    common = math.gcd(slope, step)
+    shift = y0 - slope * x0 // step
+    if common == step:
+        return line(name, slope // step, shift)
+    return line(f"({line(name, slope // common, 0)}) / {step // common}", 1, shift)
+
+
 def line(name, slope, shift):
     text = name if slope == 1 else f"{slope}*{name}"
     return text if shift == 0 else f"{text} + {shift}" if shift > 0 else f"{text} - {-shift}"
@@ -128,15 +164,15 @@ def small(look, base, constants, is_input):
     return constants, base
 
 
-def find_sizes(look, base, constants, is_input, slow=False):
+def find_sizes(look, base, constants, is_input, slow=False, steps=None):
     """The dims among the constants, in their order, and an expression for every place of the look.
-    `slow`: look at small sizes only, and once at the given ones."""
+    `slow`: look at small sizes only, and once at the given ones. `steps`: of constants that have one."""
     given = base, constants
     if slow:
         constants, base = small(look, base, constants, is_input)
         again = look
         look = lambda values: again({**constants, **values})
-    fit = Fit(look, base, constants)
+    fit = Fit(look, base, constants, steps or {})
     fit.dims = [name for name in constants if fit.usable(name, is_input)]
     draw = random.Random(1)
     while True:
@@ -160,7 +196,8 @@ def disagreeing(fit, texts, draw):
         return None
     for number in range(2 * JOINT_LOOKS):
         beyond = number >= JOINT_LOOKS  # where small constants may show what they had no room for
-        values = {name: draw.randint(1, LARGER[-1]) if beyond and fit.constants[name] < LARGER[0] else
+        values = {name: fit.steps[name] * draw.randint(STEPS[0], STEPS[-1]) if name in fit.steps else
+                  draw.randint(1, LARGER[-1]) if beyond and fit.constants[name] < LARGER[0] else
                   draw.randint(max(1, fit.constants[name] // 4), fit.constants[name])
                   for name in fit.dims}
         if beyond and all(value >= LARGER[0] for value in fit.constants.values()):

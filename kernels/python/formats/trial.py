@@ -19,9 +19,9 @@ STEP = 8  # from sizes that are too small to the next
 
 def repeatable(read):
     """What `read(quiet, fixed)` makes, tried. Where sizes do not follow from the dims as it seemed, the
-    problem is read again with all sizes fixed; where the answer is random, as with dropout, with its
-    modules in eval()."""
-    made = read(False, False)
+    problem is read again with all sizes fixed; where outputs follow the inputs' values, with room for
+    them; where the answer is random, as with dropout, with its modules in eval()."""
+    made = read()
     if made.get("untested"):
         return finished(unasked(made))
     try:
@@ -32,11 +32,15 @@ def repeatable(read):
         return finished(unasked({**made, "untested": str(error).splitlines()[0]}))
     fixed = reason is not None and MISFIT in reason
     if fixed:
-        made = read(False, True)
+        made = read(fixed=True)
         made["changed"].append(f"all sizes are fixed: {reason}")
         reason = tried(made)
+    varying = reason is not None and FOLLOWS_VALUES in reason
+    if varying:
+        made, fixed = read(varying=True), False
+        reason = tried(made)
     if reason == RANDOM:
-        made = read(True, fixed)
+        made = read(quiet=True, fixed=fixed, varying=varying)
         made["changed"].append("its modules are in eval(): in training mode two answers to one input "
                                "differ, so that no kernel could be compared")
         reason = tried(made)
@@ -107,7 +111,8 @@ def smallest(made):
     total = lambda now: buffer_bytes(task, now)
 
     def less(name):
-        return {**dims, name: max(1, dims[name] // 2)}
+        step = made.get("steps", {}).get(name, 1)
+        return {**dims, name: max(step, dims[name] // 2 // step * step)}
     stuck = set()
     while total(dims) > ENOUGH_BYTES:
         choices = [name for name in dims if name not in stuck and total(less(name)) < total(dims)]
