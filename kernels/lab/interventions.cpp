@@ -18,8 +18,8 @@ namespace {
 int samples_of(double call_ns) {
   constexpr int kMost = 40;
   constexpr int kLeast = 16;
-  constexpr double kBudget = 1.5e9;  // ns
-  constexpr int kCalls = 4;          // of a sample: of both, each after one that is not timed
+  constexpr double kBudget = 1e9;  // ns
+  constexpr int kCalls = 4;        // of a sample: of both, each after one that is not timed
   const double fit = kBudget / (kCalls * std::max(call_ns, 1.0));
   return std::clamp(static_cast<int>(std::min<double>(fit, kMost)) / 2 * 2, kLeast, kMost);
 }
