@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/lab_answers.h"
 #include "kernels/lab_requests.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
 #include "server/core/storage.h"
 #include "server/facts/contract.h"
-#include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/imported_profile.h"
 #include "server/facts/lab_state.h"
@@ -91,12 +91,12 @@ class Lab {
   virtual Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                                      std::string_view run_secret,
                                                      CallContext& call) = 0;
-  virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                          const Ahead& ahead, std::string_view run_secret,
-                                          CallContext& call) = 0;
+  virtual Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
+                                    const Ahead& ahead, std::string_view run_secret,
+                                    CallContext& call) = 0;
   /// One that nothing is known to follow.
-  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  std::string_view run_secret, CallContext& call) {
+  Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
+                            std::string_view run_secret, CallContext& call) {
     return check(contract, candidate, {}, run_secret, call);
   }
   virtual Result<SearchedValues> search_values(const Contract& contract,
@@ -104,8 +104,8 @@ class Lab {
                                                std::string_view run_secret, CallContext& call) = 0;
 
   /// Times (paired against parent and v0), then counts in a separate process, then diagnoses.
-  virtual Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
-                                  std::string_view run_secret, CallContext& call) = 0;
+  virtual Result<TimedProfile> profile(const Contract& contract, const ProfileRequest& request,
+                                       std::string_view run_secret, CallContext& call) = 0;
 
   /// Imports an external Nsight Compute report, or its CSV; never counted as our measurement. Says
   /// whether it belongs to this binary: a report that we wrote ourselves, or one that contains its

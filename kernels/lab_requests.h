@@ -1,6 +1,7 @@
 #pragma once
 
-// Requests of the laboratory, and answers that are not facts of a run.
+// Requests of the laboratory, and answers that are not facts of a run; lab_answers.h has those that
+// say where their time went.
 
 #include <functional>
 #include <optional>
@@ -12,7 +13,6 @@
 #include "server/core/result.h"
 #include "server/facts/ahead.h"
 #include "server/facts/contract.h"
-#include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/machine_code.h"
 #include "server/facts/task.h"
@@ -48,16 +48,6 @@ struct CompiledSource {
 
   static constexpr void fields(auto&& visit) {
     visit(required<&CompiledSource::contract>(), required<&CompiledSource::candidate>());
-  }
-};
-
-/// What `Lab::prepare` made ready.
-struct PreparedTask {
-  Environment environment;  ///< empty if the kernel does not build
-  Candidate kernel;
-
-  static constexpr void fields(auto&& visit) {
-    visit(required<&PreparedTask::environment>(), required<&PreparedTask::kernel>());
   }
 };
 

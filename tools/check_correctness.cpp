@@ -90,7 +90,7 @@ std::string text_of(const std::vector<CaseLine>& lines) {
   return text;
 }
 
-struct CheckAnswer : RunView, CorrectnessReport {
+struct CheckAnswer : RunView, TimedReport {
   std::vector<CaseLine> lines;
 
   static constexpr void fields(auto&& visit) {
@@ -100,10 +100,11 @@ struct CheckAnswer : RunView, CorrectnessReport {
           required("cases", &A::lines, "One per case, seed and distribution."),
           required<&A::reasons>("Why it failed."), required<&A::notes>("What weakens the claim."),
           optional<&A::fault>("Crash, timeout or device error of the kernel."),
-          optional<&A::search>("What the search saw; what it keeps, later versions are asked."));
+          optional<&A::search>("What the search saw; what it keeps, later versions are asked."),
+          required<&A::spent>("Where the time went."));
   }
   [[nodiscard]] std::string text(Json answer) const {
-    answer.erase("cases");
+    for (const char* key : {"cases", "spent"}) answer.erase(key);
     if (reasons.empty()) answer.erase("reasons");
     if (notes.empty()) answer.erase("notes");
     Json verdict = Json::object();
@@ -112,11 +113,12 @@ struct CheckAnswer : RunView, CorrectnessReport {
         verdict[key] = std::move(*found);
         answer.erase(found);
       }
-    return readable_text(verdict, {"passed"}) + text_of(lines) + readable_text(answer);
+    return readable_text(verdict, {"passed"}) + text_of(lines) + readable_text(answer) +
+           spent_line(spent);
   }
 };
 
-CheckAnswer answer_of(RunView view, const CorrectnessReport& report) {
+CheckAnswer answer_of(RunView view, const TimedReport& report) {
   CheckAnswer answer{std::move(view), report, {}};
   for (const auto& one : report.cases) {
     CaseLine line{one};
@@ -148,15 +150,20 @@ Result<CheckAnswer> check(const Services& services, const CheckArgs& args, CallC
   if (!permit) return permit.error();
   auto report = services.lab.check(permit->contract, *permit->candidate, permit->secret, call);
   if (!report) return report.error();
+  Stopwatch watch;
+  watch.add(std::move(report->spent));
   if (args.search && report->passed) {
+    watch.begin("searching");
     auto found = services.lab.search_values(
         permit->contract, {&*permit->candidate, yardstick_of(*permit), *args.search},
         permit->secret, call);
     if (!found) return found.error();
     add(*std::move(found), *report);
   }
+  watch.begin("recording");
   auto view = services.runs.record_correctness(*permit, *report);
   if (!view) return view.error();
+  report->spent = watch.stop();
   return answer_of(*std::move(view), *report);
 }
 

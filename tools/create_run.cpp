@@ -7,6 +7,7 @@
 #include "kernels/lab.h"
 #include "server/core/hash.h"
 #include "server/core/roots.h"
+#include "server/facts/spent.h"
 #include "server/runs/lab_accounts.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
@@ -49,6 +50,7 @@ struct CreateRunAnswer : RunView {
   bool any_size = false;
   std::vector<Reason> warnings;
   std::optional<std::string> lab;
+  Spent spent;
 
   static constexpr void fields(auto&& visit) {
     using A = CreateRunAnswer;
@@ -60,12 +62,13 @@ struct CreateRunAnswer : RunView {
           optional("any_size", &A::any_size,
                    "Every version must also take odd, prime and tiny sizes."),
           required("warnings", &A::warnings, "Weak points of the task."),
-          optional("lab", &A::lab, "Home of the run."));
+          optional("lab", &A::lab, "Home of the run."),
+          required("spent", &A::spent, "Where the time went."));
   }
   [[nodiscard]] std::string text(Json answer) const {
-    answer.erase("contract_digest");
+    for (const char* key : {"contract_digest", "spent"}) answer.erase(key);
     answer["build"] = in_brief(answer["build"]);
-    return readable_text(answer, {"run", "warnings", "build"});
+    return readable_text(answer, {"run", "warnings", "build"}) + spent_line(spent);
   }
 };
 
@@ -272,6 +275,8 @@ std::optional<std::string> home_of(const std::optional<std::string>& named,
 
 Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
                                const CallContext& caller) {
+  Stopwatch watch;
+  watch.begin("planning");
   args.lab = home_of(args.lab, services.lab.labs());
   LabMeter meter("No run was created: give a larger limit.");
   meter.set({}, args);
@@ -284,9 +289,13 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   Contract* const contract = &plan->contract;
 
   call.progress(0, 4, "building v0 and its reference, probing the environment");
+  watch.begin("preparing");
   auto prepared = services.lab.prepare(*contract, call);
   if (!prepared) return prepared.error();
-  auto& [environment, v0] = *prepared;
+  for (auto& part : prepared->spent) part.within = "preparing";
+  watch.add(std::move(prepared->spent));
+  auto& environment = prepared->environment;
+  auto& v0 = prepared->kernel;
   if (!v0.build.ok) return build_failure(v0.build);
   // A seed that the caller knows weakens the claim; the contract records it.
   const auto on_host = [&] {
@@ -297,6 +306,7 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
   call.progress(1, 4, "testing the reference and the control answers");
+  watch.begin("testing the reference");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
   if (on_host())
@@ -306,11 +316,13 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
                          {}});
   if (!args.any_size && !args.fork_from) {
     call.progress(2, 4, "trying v0 at odd and tiny sizes");
+    watch.begin("odd and tiny sizes");
     if (auto tried = try_any_size(services, *contract, v0, secret, *warnings, call); !tried)
       return tried.error();
   }
 
   call.progress(3, 4, "freezing the contract");
+  watch.begin("freezing");
   auto view = services.runs.create({.contract = *contract,
                                     .environment = std::move(environment),
                                     .v0 = v0,
@@ -335,6 +347,7 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   answer.any_size = contract->any_size;
   answer.warnings = *std::move(warnings);
   answer.lab = contract->lab;
+  answer.spent = watch.stop();
   return answer;
 }
 

@@ -109,7 +109,7 @@ std::string text_of(const TimingLine& line) {
   return text;
 }
 
-struct ProfileAnswer : RunView, Profile {
+struct ProfileAnswer : RunView, TimedProfile {
   TimingLine line;
   std::vector<Cure> code;
 
@@ -134,11 +134,12 @@ struct ProfileAnswer : RunView, Profile {
           optional<&A::search>("As in check_correctness."),
           optional<&A::fault>("The failure of the kernel itself."),
           optional<&A::counted_together>("Why all launches of a call were counted as one."),
+          required<&A::spent>("As in check_correctness."),
           required<&A::degraded>("Hardware counters are missing."),
           optional<&A::degraded_reason>("Why they are missing and how to fix it."));
   }
   [[nodiscard]] std::string text(Json answer) const {
-    answer.erase("timing");
+    for (const char* key : {"timing", "spent"}) answer.erase(key);
     // What the metrics say already.
     for (const char* twin :
          {"achieved_bytes_per_s", "achieved_flops_per_s", "bandwidth_fraction", "compute_fraction"})
@@ -151,8 +152,10 @@ struct ProfileAnswer : RunView, Profile {
     for (const char* list :
          {"findings", "code", "kernels", "exceptions", "unknown_metrics", "reasons"})
       if (answer[list].empty()) answer.erase(list);
-    return text_of(line) + readable_text(answer, {"fault", "reasons", "bound", "bound_evidence",
-                                                  "findings", "code", "metrics", "roofline"});
+    return text_of(line) +
+           readable_text(answer, {"fault", "reasons", "bound", "bound_evidence", "findings", "code",
+                                  "metrics", "roofline"}) +
+           spent_line(spent);
   }
 };
 
@@ -237,12 +240,16 @@ Tool profile_kernel(const Services& services) {
         auto profile = services.lab.profile(permit->contract, request, permit->secret, call);
         if (!profile) return profile.error();
         name_versions(*permit, *profile);
+        Stopwatch watch;
+        watch.add(std::move(profile->spent));
+        watch.begin("recording");
         auto view = services.runs.record_profile(*permit, *profile);
         if (!view) return view.error();
         auto situation = services.runs.query_situation(args.run);
         if (!situation) return situation.error();
         auto code = services.knowledge.cures(*situation);
         if (!code) return code.error();
+        profile->spent = watch.stop();
         return ProfileAnswer{*std::move(view), *profile, line_of(*profile), *std::move(code)};
       });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/contract/layout.h"
 #include "kernels/contract/where.h"
 #include "kernels/protocol/value_recipes.h"
 #include "kernels/source/expression.h"
@@ -57,6 +58,21 @@ double reduction_growth(DType type, double length) {
   constexpr double kRoom = 0x1p18;
   constexpr double kMost = 3;
   return type == DType::f32 ? std::clamp(std::sqrt(length / kRoom), 1.0, kMost) : 1.0;
+}
+
+double largest_growth(const Contract& contract) {
+  double growth = 1;
+  if (contract.atol) return growth;
+  for (const auto& one : contract.cases) {
+    const auto layout = layout_of(contract, one.dims);
+    if (!layout) continue;
+    for (const auto& buffer : layout->buffers)
+      if (buffer.role != Role::in)
+        growth = std::max(
+            growth,
+            reduction_growth(buffer.dtype, reduction_length(contract, one.dims, *layout, buffer)));
+  }
+  return growth;
 }
 
 bool allows_for_terms(const Contract& contract) {

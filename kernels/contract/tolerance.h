@@ -37,6 +37,10 @@ namespace ratchet {
 /// sums.
 [[nodiscard]] double reduction_growth(DType type, double length);
 
+/// The largest growth of a default tolerance over all cases and outputs; 1 if the contract gives
+/// its own.
+[[nodiscard]] double largest_growth(const Contract& contract);
+
 /// Whether an output that is linear in each floating-point input is allowed the errors that its
 /// terms earn: frozen with the run, by the version of its rules.
 [[nodiscard]] bool allows_for_terms(const Contract& contract);

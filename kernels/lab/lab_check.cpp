@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "kernels/contract/hidden_cases.h"
-#include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/examiner.h"
 #include "kernels/judge/verdicts.h"
@@ -214,23 +213,6 @@ void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
   reasons.add(step, reason_of(*report.fault));
 }
 
-/// The largest growth of a default tolerance over all cases and outputs; 1 if the contract gives
-/// its own.
-double largest_growth(const Contract& contract) {
-  double growth = 1;
-  if (contract.atol) return growth;
-  for (const auto& one : contract.cases) {
-    const auto layout = layout_of(contract, one.dims);
-    if (!layout) continue;
-    for (const auto& buffer : layout->buffers)
-      if (buffer.role != Role::in)
-        growth = std::max(
-            growth,
-            reduction_growth(buffer.dtype, reduction_length(contract, one.dims, *layout, buffer)));
-  }
-  return growth;
-}
-
 std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   std::vector<Reason> notes;
   const std::string sandbox = check.process.sandbox();
@@ -298,9 +280,9 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
 
 }  // namespace
 
-Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
-                                            const Ahead& ahead, std::string_view run_secret,
-                                            CallContext& call) {
+Result<TimedReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
+                                      const Ahead& ahead, std::string_view run_secret,
+                                      CallContext& call) {
   return examine(contract, candidate, sizes_to_check(contract, run_secret), ahead, run_secret,
                  call);
 }
@@ -327,10 +309,12 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
   return std::optional(report->reasons.front());
 }
 
-Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Candidate& candidate,
-                                              const ExaminedSizes& sizes, const Ahead& ahead,
-                                              std::string_view run_secret, CallContext& call) {
+Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidate& candidate,
+                                        const ExaminedSizes& sizes, const Ahead& ahead,
+                                        std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
+  Stopwatch watch;
+  watch.begin("waiting");
   std::unique_ptr<DeviceQueue::Left> left;
   auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
@@ -345,15 +329,17 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   if (last && last->judge) examiner = examiner_with(contract, std::move(last->judge));
   left.reset();
   const bool used = examiner != nullptr;
-  auto report = examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, call);
+  auto report =
+      examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, watch, call);
   if (!report && (used || aside.spares.served()) && !call.canceled()) {
     // The fault may be of processes that have served others, or had waited: with new ones it
     // counts.
     examiner.reset();
     aside = {};
-    report = examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, call);
+    report =
+        examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, watch, call);
   }
-  if (!report) return report;
+  if (!report) return report.error();
   if (examiner && (report->fault || !in_a_row)) aside.endings.add(std::move(examiner));
   auto idle = examiner ? examiner->release() : IdleJudge{};
   if (!follows.any()) aside = {};
@@ -361,7 +347,7 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
               std::make_unique<JudgeLeft>(std::move(terms), std::move(idle), std::move(aside)),
               follows.any());
   report->elapsed_ms = milliseconds_since(begin);
-  return report;
+  return TimedReport{*std::move(report), watch.stop()};
 }
 
 Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& examiner,
@@ -369,7 +355,8 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
                                                  const Candidate& candidate,
                                                  const ExaminedSizes& sizes, const Ahead& ahead,
                                                  ProcessesAside& aside, std::string_view run_secret,
-                                                 CallContext& call) {
+                                                 Stopwatch& watch, CallContext& call) {
+  watch.begin("starting");
   auto compiled = compile_for(contract, candidate, sizes.cases, call);
   if (!compiled) return compiled.error();
   auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kCheckedArenas, call);
@@ -386,6 +373,7 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
     examiner = *std::move(opened);
   }
   start_ahead(contract, ahead, kStartedBeside, aside.spares);
+  watch.begin("checking");
   const auto steps = steps_of(sizes, values_of(contract));
   Check check{*examiner, *process, call, {}, {}, 0};
   if (process->fault() || *compiled)

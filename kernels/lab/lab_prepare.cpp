@@ -1,17 +1,23 @@
 // Makes a new run's parts ready side by side: each of them takes seconds.
 
+#include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "kernels/judge/device_trials.h"
 #include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
+#include "server/core/clock.h"
 
 namespace ratchet {
 namespace {
+
+using std::chrono::steady_clock;
 
 /// Starts judge and reference for the validation, which finds them left.
 void open_judge_ahead(LabParts& lab, const Contract& contract, const CallContext& call) {
@@ -28,24 +34,46 @@ void open_judge_ahead(LabParts& lab, const Contract& contract, const CallContext
     lab.queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), *std::move(judge)));
 }
 
+/// A part of the preparation on a thread of its own, and how long it took.
+class Part {
+ public:
+  Part(std::string name, std::function<void()> work)
+      : name_(std::move(name)), took_(std::async(std::launch::async, [work = std::move(work)] {
+          const auto begin = steady_clock::now();
+          work();
+          return milliseconds_since(begin);
+        })) {}
+
+  void wait() const { took_.wait(); }
+  /// Waits, once.
+  [[nodiscard]] SpentStep spent() { return {name_, took_.get()}; }
+
+ private:
+  std::string name_;
+  std::future<double> took_;
+};
+
 }  // namespace
 
 Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& call) {
   std::stop_source over;
   const std::stop_callback canceled(call.stop(), [&over] { over.request_stop(); });
   CallContext aside({}, over.get_token());
-  const auto begin = [](auto work) { return std::async(std::launch::async, std::move(work)); };
-
   const auto parts = reference_parts(contract);
-  const auto reference = begin([&] { warm_reference(parts, contract, aside); });
-  const auto judge = begin([&] { warm_device_judge(parts, contract, aside); });
-  const auto opened = begin([&] {
+  Part reference(contract.reference_kind == ReferenceKind::python ? "importing for the reference"
+                                                                  : "compiling the reference",
+                 [&] { warm_reference(parts, contract, aside); });
+  Part judge("compiling the judge", [&] { warm_device_judge(parts, contract, aside); });
+  double opening_ms = 0;
+  Part opened("", [&] {
     reference.wait();
     judge.wait();
+    const auto begin = steady_clock::now();
     open_judge_ahead(*this, contract, aside);
+    opening_ms = milliseconds_since(begin);
   });
   // The device is idle while compilers work. On the processor roofs want it for themselves.
-  const auto roofs = begin([&] {
+  Part roofs("measuring roofs", [&] {
     if (contract.device_kind == DeviceKind::host) return;
     std::unique_ptr<DeviceQueue::Left> left;  // most runs find roofs that are known
     const auto turn = queue.wait(contract.device_kind, contract.device, aside, &left);
@@ -53,15 +81,20 @@ Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& 
     (void)measured_ceilings(contract.device, contract.device_kind, false, aside);
     queue.give_back(*turn, std::move(left));
   });
-  auto probed = begin([&] { return environment(contract.device, aside); });
+  std::optional<Result<Environment>> found;
+  Part probed("probing", [&] { found = environment(contract.device, aside); });
 
+  const auto begin = steady_clock::now();
   auto kernel = build(contract, contract.kernel, call);
+  const SpentStep compiled{"compiling", milliseconds_since(begin)};
   if (!kernel || !kernel->build.ok) over.request_stop();
   if (!kernel) return kernel.error();
   if (!kernel->build.ok) return PreparedTask{{}, *std::move(kernel)};
-  auto found = probed.get();
-  if (!found) return found.error();
-  return PreparedTask{*std::move(found), *std::move(kernel)};
+  opened.wait();  // before the parts that it waits for are asked
+  Spent spent{compiled, reference.spent(), judge.spent(), probed.spent(), roofs.spent()};
+  spent.push_back({"starting judge and reference", opening_ms});
+  if (!*found) return found->error();
+  return PreparedTask{**std::move(found), *std::move(kernel), std::move(spent)};
 }
 
 }  // namespace ratchet

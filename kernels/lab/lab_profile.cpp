@@ -91,14 +91,13 @@ bool wants_samples(const ProfileRequest& request) {
          (request.metrics == MetricSet::stalls || request.metrics == MetricSet::full);
 }
 
-/// A profile of a kernel that failed or cheated while it was timed.
-Profile invalid_profile(Profile profile, std::vector<Reason> reasons, CandidateProcess& process) {
+/// The profile of a kernel that failed or cheated while it was timed.
+void make_invalid(Profile& profile, std::vector<Reason> reasons, CandidateProcess& process) {
   profile.verdict = Verdict::invalid;
   profile.reasons = std::move(reasons);
   profile.fault = process.fault();
   profile.engine = "none";
   profile.cache = "as_is";
-  return profile;
 }
 
 /// Maps samples to source lines by the disassembled code.
@@ -122,11 +121,13 @@ void add_hot_code(LabParts& lab, const Contract& contract, const Candidate& cand
   if (samples.unavailable) profile.unknown_metrics.emplace_back("samples");
 }
 
-/// An idle process for counters, the code to load into it and the arenas to call it on.
+/// An idle process for counters, the code to load into it, the arenas to call it on, and who takes
+/// the time.
 struct Counting {
   CandidateProcess& process;
   const CandidateProcess::Code& code;
   TimedArenas& arenas;
+  Stopwatch& watch;
 };
 
 Status count(LabParts& lab, const Contract& contract, const ProfileRequest& request,
@@ -167,6 +168,7 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
     profile.verdict = Verdict::invalid;
     profile.reasons.push_back(*std::move(reason));
   }
+  if (counted->samples) counting.watch.begin("disassembling");
   if (counted->samples && contract.device_kind == DeviceKind::host)
     add_hot_code(lab, contract, *request.candidate, *counted->samples, profile, call);
   else if (counted->samples)
@@ -318,12 +320,15 @@ Status judge_physics(LabParts& lab, const Contract& contract, const DeviceInfo& 
 
 }  // namespace
 
-Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
-                                    std::string_view run_secret, CallContext& call) {
+Result<TimedProfile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
+                                         std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
+  Stopwatch watch;
+  watch.begin("waiting");
   if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
   auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
+  watch.begin("planning");
   auto greeted = greeting(contract.device_kind, contract.device, call);
   if (!greeted) return greeted.error();
   const DeviceInfo device = greeted->device;
@@ -337,6 +342,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
     plan.time_limit = std::chrono::milliseconds(std::llround(1000 * *request.seconds));
   }
   const auto timing_begin = steady_clock::now();
+  watch.begin("starting");
   Versions versions{{"candidate", request.candidate}};
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
@@ -354,19 +360,22 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
   if (auto idle = counter->greet(call); !idle) return idle.error();
+  watch.begin("making inputs");
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
   auto arenas = source->arenas({.dims = contract.cases.front().dims}, secret, call);
   if (!arenas) return arenas.error();
+  watch.begin("timing");
   auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
-  Profile profile;
+  TimedProfile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
   profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
   profile.timing_ms = milliseconds_since(timing_begin);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
-    profile = invalid_profile(std::move(profile), reasons, processes->front());
+    make_invalid(profile, reasons, processes->front());
     profile.elapsed_ms = milliseconds_since(begin);
+    profile.spent = watch.stop();
     return profile;
   }
   auto timing = timing_of(*session, 0, plan);
@@ -375,26 +384,31 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
   note_resolution(contract, profile);
-  if (compares)
+  if (compares) {
+    watch.begin("timing over values");
     if (auto done = OverValues(*this, contract, *source, secret, call)
                         .measure(versions, *processes, plan, request.search, profile);
         !done)
       return done.error();
+  }
   if (flag_resolution(contract.device_kind, profile.timing))
     for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
   if (!profile.comparisons.empty() && profile.verdict != Verdict::invalid)
     profile.verdict = profile.comparisons.front().verdict;
+  watch.begin("counting");
   processes->clear();  // counting never shares the machine with a timed process
 
-  const Counting counts{*counter, counting->code, **arenas};
+  const Counting counts{*counter, counting->code, **arenas, watch};
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
+  watch.begin("diagnosing");
   note_warmth(contract, profile);
   Diagnosis diagnosis;
   if (auto done = diagnose_profile(*this, contract, request, device, diagnosis, profile, call);
       !done)
     return done.error();
   if (request.verify) {
+    watch.begin("verifying");
     (void)counter->left_behind();  // ends it: a timed process shares the machine with none
     auto found = Interventions(*this, contract, *source, secret, call)
                      .measure({*request.candidate, profile, diagnosis.findings, device}, plan);
@@ -402,9 +416,11 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
     verify(*found, diagnosis);
   }
   take_diagnosis(std::move(diagnosis), profile);
+  watch.begin("judging");
   if (auto done = judge_physics(*this, contract, device, request, run_secret, profile, call); !done)
     return done.error();
   profile.elapsed_ms = milliseconds_since(begin);
+  profile.spent = watch.stop();
   if (!compares) calibrate_when_idle(device);
   return profile;
 }

@@ -46,16 +46,16 @@ class Laboratory final : public Lab, private LabParts {
   Result<std::vector<Reason>> validate_task(const Contract& contract, std::string_view run_secret,
                                             CallContext& call) override;
   using Lab::check;
-  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  const Ahead& ahead, std::string_view run_secret,
-                                  CallContext& call) override;
+  Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
+                            const Ahead& ahead, std::string_view run_secret,
+                            CallContext& call) override;
   Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                              std::string_view run_secret,
                                              CallContext& call) override;
   Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
                                        std::string_view run_secret, CallContext& call) override;
-  Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
-                          std::string_view run_secret, CallContext& call) override;
+  Result<TimedProfile> profile(const Contract& contract, const ProfileRequest& request,
+                               std::string_view run_secret, CallContext& call) override;
   Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,
                                          CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
@@ -96,15 +96,15 @@ class Laboratory final : public Lab, private LabParts {
                                 const Source& reference, const DeviceInfo& device);
   /// Takes a turn on the device. Checks in a row of one contract share judge and reference, and
   /// start processes for what is ahead.
-  Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
-                                    const ExaminedSizes& sizes, const Ahead& ahead,
-                                    std::string_view run_secret, CallContext& call);
-  /// By this examiner; if there is none, by a new one, which is then there.
+  Result<TimedReport> examine(const Contract& contract, const Candidate& candidate,
+                              const ExaminedSizes& sizes, const Ahead& ahead,
+                              std::string_view run_secret, CallContext& call);
+  /// By this examiner; if there is none, by a new one, which is then there. `watch` takes the time.
   Result<CorrectnessReport> examine_by(std::unique_ptr<Examiner>& examiner,
                                        const Contract& contract, const Candidate& candidate,
                                        const ExaminedSizes& sizes, const Ahead& ahead,
                                        ProcessesAside& aside, std::string_view run_secret,
-                                       CallContext& call);
+                                       Stopwatch& watch, CallContext& call);
   /// Whether a kernel that answers this with wrong outputs is right where they start at zero; then
   /// the reason.
   Result<std::optional<Reason>> adds_onto(const Contract& contract, const Candidate& candidate,

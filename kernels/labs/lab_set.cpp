@@ -51,20 +51,19 @@ class LabSet : public Lab {
                                              CallContext& call) override {
     return on(contract, &Lab::refused_size, contract, candidate, run_secret, call);
   }
-  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  const Ahead& ahead, std::string_view run_secret,
-                                  CallContext& call) override {
-    constexpr Result<CorrectnessReport> (Lab::*check)(
-        const Contract&, const Candidate&, const Ahead&, std::string_view, CallContext&) =
-        &Lab::check;
+  Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
+                            const Ahead& ahead, std::string_view run_secret,
+                            CallContext& call) override {
+    constexpr Result<TimedReport> (Lab::*check)(const Contract&, const Candidate&, const Ahead&,
+                                                std::string_view, CallContext&) = &Lab::check;
     return on(contract, check, contract, candidate, ahead, run_secret, call);
   }
   Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
                                        std::string_view run_secret, CallContext& call) override {
     return on(contract, &Lab::search_values, contract, request, run_secret, call);
   }
-  Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
-                          std::string_view run_secret, CallContext& call) override {
+  Result<TimedProfile> profile(const Contract& contract, const ProfileRequest& request,
+                               std::string_view run_secret, CallContext& call) override {
     return on(contract, &Lab::profile, contract, request, run_secret, call);
   }
   Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,

@@ -80,10 +80,10 @@ class Remote : public RemoteLab {
         wire::OfCandidate{std::move(contract), candidate, derived(run_secret), {}, 0}, call);
   }
 
-  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
-                                  const Ahead& ahead, std::string_view run_secret,
-                                  CallContext& call) override {
-    return ask<CorrectnessReport>(
+  Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
+                            const Ahead& ahead, std::string_view run_secret,
+                            CallContext& call) override {
+    return ask<TimedReport>(
         "check", wire::OfCandidate{contract, candidate, derived(run_secret), {}, 0, ahead}, call);
   }
 
@@ -95,9 +95,9 @@ class Remote : public RemoteLab {
                                call);
   }
 
-  Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
-                          std::string_view run_secret, CallContext& call) override {
-    return ask<Profile>(
+  Result<TimedProfile> profile(const Contract& contract, const ProfileRequest& request,
+                               std::string_view run_secret, CallContext& call) override {
+    return ask<TimedProfile>(
         "profile",
         wire::ProfileOf{contract, *request.candidate, copy_of(request.parent), copy_of(request.v0),
                         copy_of(request.best), request.seconds, request.search, request.metrics,

@@ -1,73 +1,118 @@
 #!/usr/bin/env python3
-"""The cost of one check_correctness as a client sees it: the shipped softmax kernel on 4096 x 4096
-floats against references in CUDA and, if torch is installed, in torch.
+"""The cost of a first answer as a client sees it: create_run, check_correctness and profile_kernel of
+the shipped softmax kernel on 4096 x 4096 floats, against a reference in torch, if it is installed, and
+one in CUDA (with `host`: C++, and smaller). Each reference gets a fresh state folder with a fresh
+server, a second run on that server, and a fresh server on the state folder that was used.
 
-    tests/attacks/check_time.py RATCHET DATA_DIR OUT [REPEATS]
+    tests/attacks/check_time.py RATCHET DATA_DIR OUT [REPEATS [cuda|host]]
 """
 
 import datetime
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Server  # noqa: E402
+from client import Server, devices_text  # noqa: E402
 from run import task_of  # noqa: E402
+
+TOOLS = ("create_run", "check_correctness", "profile_kernel")
+DIMS = {"cuda": {"rows": 4096, "cols": 4096}, "host": {"rows": 512, "cols": 2048}}
+KERNELS = {"cuda": "cuda-cpp/best.cu", "host": "host-cpp/best.cpp"}
+# Finds the package without importing it, which would bring its files into the page cache.
+FIND_TORCH = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+
+
+def spent_text(spent):
+    def one(step):
+        parts = [one(part) for part in spent if part.get("within") == step["step"]]
+        return f"{step['step']} {step['ms'] / 1000:.2f}" + (f" ({', '.join(parts)})" if parts else "")
+    return ", ".join(one(step) for step in spent if "within" not in step)
+
+
+class Bench:
+    def __init__(self, ratchet, data, device):
+        problem = data / "problems" / "softmax"
+        self.ratchet, self.device = ratchet, device
+        self.task = task_of("softmax", device)
+        self.kernel = (problem / KERNELS[device]).read_text(encoding="utf-8")
+        self.references = {"CUDA" if device == "cuda" else "C++": self.task["reference"]}
+        python = os.environ.get("RATCHET_PYTHON", "python3")
+        if subprocess.run([python, "-c", FIND_TORCH], check=False).returncode == 0:
+            torch = (problem / "ref_torch.py").read_text(encoding="utf-8")
+            # First, while its files may not be in the page cache yet.
+            self.references = {"torch": {"text": torch}, **self.references}
+
+    def server(self, folder):
+        return Server([self.ratchet, "serve", "--state-dir", f"{folder}/state", "--root", folder,
+                       "--no-builtin-kbs"])
+
+    def run(self, server, reference, output):
+        """Seconds and `spent` by tool, and the number of executions checked."""
+        seen, executions = {}, 0
+        arguments = {**self.task, "reference": reference, "dims": DIMS[self.device],
+                     "kernel": {"text": self.kernel}, "output_dir": output}
+        for tool in TOOLS:
+            begin = time.monotonic()
+            answer, refused = server.call(tool, arguments)
+            seen[tool] = (time.monotonic() - begin, answer and answer.get("spent", []))
+            if refused is not None:
+                raise SystemExit(f"{tool}: {refused}")
+            if tool == "check_correctness":
+                assert answer["passed"], answer["reasons"]
+                executions = len(answer["cases"])
+            arguments = {"run": answer["run"]}
+        return seen, executions
+
+    def series(self, name):
+        """(what the run found, its times, executions) of three runs, and the devices."""
+        rows = []
+        with tempfile.TemporaryDirectory() as folder:
+            server = self.server(folder)
+            for state in ("nothing", "the server"):
+                rows.append((state, *self.run(server, self.references[name], f"{folder}/{len(rows)}")))
+            server.close()
+            server = self.server(folder)
+            rows.append(("the state folder",
+                         *self.run(server, self.references[name], f"{folder}/{len(rows)}")))
+            devices = devices_text(server.call("check_env", {})[0])
+            server.close()
+        return rows, devices
 
 
 def main():
     ratchet, data, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    repeats = int(sys.argv[4]) if len(sys.argv) > 4 else 5
-    kernel = (data / "problems" / "softmax" / "cuda-cpp" / "best.cu").read_text(encoding="utf-8")
-    torch = (data / "problems" / "softmax" / "ref_torch.py").read_text(encoding="utf-8")
+    repeats = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    device = sys.argv[5] if len(sys.argv) > 5 else "cuda"
     out.mkdir(parents=True, exist_ok=True)
-    task = task_of("softmax", "cuda")
-    references = {"ref.cu": task["reference"]}
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server([ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
-                         "--no-builtin-kbs"])
-        info, _ = server.call("check_env", {})
-        if any(tool["name"] == "torch" and tool["found"] for tool in info["tools"]):
-            references["ref.py with torch"] = {"text": torch}
-        for name, reference in references.items():
-            for i in range(repeats):
-                times = {}
-
-                def timed(tool, arguments):
-                    begin = time.monotonic()
-                    answer, refused = server.call(tool, arguments)
-                    times[tool] = time.monotonic() - begin
-                    if refused:
-                        raise SystemExit(f"{name}: {refused}")
-                    return answer
-
-                created = timed("create_run", {
-                    **task, "reference": reference, "dims": {"rows": 4096, "cols": 4096},
-                    "kernel": {"text": kernel}, "output_dir": f"{folder}/{name[4:6]}{i}"})
-                checked = timed("check_correctness", {"run": created["run"]})
-                assert checked["passed"], checked["reasons"]
-                if i == repeats - 1:
-                    timed("profile_kernel", {"run": created["run"]})
-                rows.append((name, len(checked["cases"]), times))
-                print(rows[-1], flush=True)
-        server.close()
+    bench, table, details, devices = Bench(ratchet, data, device), [], [], ""
+    for _ in range(repeats):
+        for name in bench.references:
+            rows, devices = bench.series(name)
+            for found, seen, executions in rows:
+                seconds = [seen[tool][0] for tool in TOOLS]
+                table.append(f"| {name} | {found} | {executions} | "
+                             + " | ".join(f"{one:.2f}" for one in (*seconds, sum(seconds))) + " |")
+                details.append(f"**{name}, which found {found}**")
+                details += [f"- {tool}: {spent_text(seen[tool][1])}" for tool in TOOLS]
+                details.append("")
+                print(table[-1], *details[-5:], sep="\n", flush=True)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    devices = "; ".join(f"{d['name']}, driver {d.get('driver', '')}" for d in info["devices"])
-    lines = ["# Cost of a check", "",
+    size = " x ".join(str(one) for one in DIMS[device].values())
+    lines = ["# Cost of a first answer", "",
              f"Command: `tests/attacks/check_time.py`. Devices: {devices}. Date: {now}.", "",
-             "Softmax of 4096 x 4096 floats, one given and two hidden sizes, 3 seeds, 4 "
-             "distributions; seconds at the client. The first row of each reference includes building "
-             "it and importing torch.", "",
-             "| reference | executions checked | create_run | check_correctness | profile_kernel |",
-             "|---|---|---|---|---|"]
-    for name, cases, times in rows:
-        lines.append(f"| {name} | {cases} | {times['create_run']:.2f} | {times['check_correctness']:.2f} | "
-                     f"{times.get('profile_kernel', 0):.2f} |")
-    (out / "check-time.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
+             f"Softmax of {size} floats, one given and two hidden sizes, 3 seeds, 4 distributions; "
+             "seconds at the client. A run finds nothing (fresh state folder, fresh server), the server "
+             "of the run before, or its state folder with a fresh server.", "",
+             "| reference | found | executions checked | create_run | check_correctness | "
+             "profile_kernel | together |", "|---|---|---|---|---|---|---|", *table, "",
+             "## Where the time went", "",
+             "By `spent` of each answer, seconds; in parentheses what went on side by side.", "",
+             *details]
+    (out / "check-time.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,13 @@
 namespace ratchet::test {
 namespace {
 
+/// Without its last line, which says how long each step took.
+std::string without_spent(const std::string& text) {
+  const auto at = text.find("\nspent: ");
+  CHECK(at != std::string::npos);
+  return text.substr(0, at);
+}
+
 TEST_CASE("the traced request in CONTRIBUTING goes as printed", "[readme]") {
   const TempFolder folder;
   const std::string page = "CONTRIBUTING.md";
@@ -58,7 +65,7 @@ TEST_CASE("the traced request in CONTRIBUTING goes as printed", "[readme]") {
   INFO(checked.dump());
   REQUIRE_FALSE(before.empty());
   CHECK(before.front() == first);
-  CHECK(checked["content"][0]["text"] == text);
+  CHECK(without_spent(checked["content"][0]["text"]) == without_spent(text));
 }
 
 }  // namespace

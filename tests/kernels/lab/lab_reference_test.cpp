@@ -23,7 +23,7 @@ struct PythonFixture : LabFixture {
     return *std::move(planned);
   }
 
-  Result<CorrectnessReport> check(const std::string& reference) {
+  Result<TimedReport> check(const std::string& reference) {
     const auto planned = contract(reference);
     return lab->check(planned, built(planned), "secret", call);
   }
