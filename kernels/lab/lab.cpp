@@ -193,7 +193,11 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   }
   auto implementation = resolve_implementation(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
-  auto device = greeting(device_kind_of(*implementation), task.device, {});
+  const auto kind = device_kind_of(*implementation);
+  // Frameworks take longer than the first greeting of a device.
+  if (reference.file_name.ends_with(".py"))
+    (kind == DeviceKind::cuda ? cuda_python : host_python).begin_import(reference.text);
+  auto device = greeting(kind, task.device, {});
   if (!device)
     return Error{device.error().code, device.error().message,
                  device.error().hint + (is_host(*implementation) || is_python(*implementation)

@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kNap(20);
 constexpr milliseconds kStart(60'000);
 constexpr milliseconds kImport(180'000);  // torch from a cold disk takes tens of seconds
 // A torch process on CUDA maps this much of its libraries; 3 GiB observed.
@@ -107,9 +108,24 @@ WorkerSpec PythonForkServer::spec_of(Child child) {
   return spec;
 }
 
-Result<std::string> PythonForkServer::versions(std::string_view source, const CallContext& call) {
+std::vector<std::string> PythonForkServer::needs_of(std::string_view source) const {
   auto needs = frameworks_in(source);
   needs.emplace_back(options_.kind == DeviceKind::cuda ? "torch" : "numpy");
+  return needs;
+}
+
+void PythonForkServer::begin_import(const std::string& source) {
+  const std::lock_guard lock(begun_guard_);
+  if (!begun_.insert(needs_of(source)).second) return;
+  if (importer_.joinable()) importer_.join();  // not stopped: others wait for what it imports
+  // What fails here fails again for who needs it, and says so.
+  importer_ = std::jthread([this, needs = needs_of(source)](const std::stop_token& stop) {
+    (void)ask({{"needs", needs}, {"fork", false}}, {}, CallContext({}, stop));
+  });
+}
+
+Result<std::string> PythonForkServer::versions(std::string_view source, const CallContext& call) {
+  const auto needs = needs_of(source);
   auto answer = ask({{"needs", needs}, {"fork", false}}, {}, call);
   if (!answer) return answer.error();
   std::string text;
@@ -156,7 +172,9 @@ Result<Process> PythonForkServer::fork(const Child& child, const ProcessSpec& sp
 
 Result<Json> PythonForkServer::ask(const Json& question, std::span<const int> descriptors,
                                    const CallContext& call) {
-  const std::lock_guard lock(guard_);
+  std::unique_lock lock(guard_, std::defer_lock);
+  while (!lock.try_lock_for(kNap))
+    if (call.canceled()) return Error{ErrorCode::timed_out, "the call was canceled", ""};
   if (!process_ || !process_->alive())
     if (auto started = start(); !started) return started.error();
   auto answer = process_->ask(question, descriptors, kImport, call);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,6 +58,9 @@ class PythonForkServer {
   /// "python 3.12.3, torch 2.11.0, triton 3.6.0": the versions under which this source would run.
   Result<std::string> versions(std::string_view source, const CallContext& call);
 
+  /// Begins to import what this source needs, once, and does not wait for it: who needs it does.
+  void begin_import(const std::string& source);
+
  private:
   struct Child {
     std::string part;
@@ -66,6 +70,7 @@ class PythonForkServer {
   };
 
   [[nodiscard]] std::string library() const;
+  [[nodiscard]] std::vector<std::string> needs_of(std::string_view source) const;
   [[nodiscard]] Child kernel_child(const WorkerPlace& place, const std::string& role,
                                    const Source& source) const;
   [[nodiscard]] WorkerSpec spec_of(Child child);
@@ -74,10 +79,13 @@ class PythonForkServer {
   Status start();
 
   Options options_;
-  std::mutex guard_;  // of what follows
+  std::timed_mutex guard_;  // of what follows
   std::optional<WorkerProcess> process_;
   std::condition_variable_any never_;
   std::jthread keeper_;  // the process dies with the thread that started it
+  std::mutex begun_guard_;
+  std::set<std::vector<std::string>> begun_;  // under begun_guard_, as the next
+  std::jthread importer_;                     // last: it uses the others
 };
 
 }  // namespace ratchet
