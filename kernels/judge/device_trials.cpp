@@ -79,6 +79,10 @@ std::int64_t place_bytes(std::int64_t arena_bytes) {
   return (arena_bytes + kPlaceRoom + wire::kPieceStep - 1) / wire::kPieceStep * wire::kPieceStep;
 }
 
+wire::Share share_of(std::int64_t arena_bytes, const DeviceTrials::Room& room) {
+  return {arena_bytes, room.places * place_bytes(arena_bytes) - kPlaceRoom, room.candidates};
+}
+
 /// Whether the reference's process can make all inputs that a function of the user makes.
 bool makes_all_inputs(const Contract& contract) {
   if (given_inputs(contract).empty()) return true;
@@ -138,8 +142,7 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   if (!theirs) return theirs.error();
   if (!ours) return ours.error();
   std::unique_ptr<DeviceTrials> trials(new DeviceTrials(
-      contract, *std::move(judge), *std::move(reference),
-      {*arena_bytes, room.places * place_bytes(*arena_bytes) - kPlaceRoom, room.candidates}));
+      contract, *std::move(judge), *std::move(reference), share_of(*arena_bytes, room)));
   trials->given_ = given_inputs(contract);
   trials->judge_library_ = *std::move(ours);
   trials->reference_code_ = *std::move(theirs);
@@ -201,6 +204,11 @@ Status DeviceTrials::renew(const CallContext& call) {
   memories.erase(memories.begin());
   candidates_memories_ = std::move(memories);
   return {};
+}
+
+Status DeviceTrials::renew(const Room& room, const CallContext& call) {
+  share_ = share_of(share_.arena_bytes, room);
+  return renew(call);
 }
 
 Status DeviceTrials::try_inputs(const CallContext& call) {

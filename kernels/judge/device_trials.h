@@ -56,6 +56,8 @@ class DeviceTrials {
   /// New memory for candidates, once the last have ended, are about to or were detached; nothing of
   /// theirs is in it.
   Status renew(const CallContext& call);
+  /// The same with other room.
+  Status renew(const Room& room, const CallContext& call);
   /// A new process for the reference, of which the next `renew` makes use. What was learned from
   /// the last one stays.
   Status renew_reference(const ReferenceParts& parts, Endings& endings);

@@ -399,6 +399,13 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
   return processes;
 }
 
+void LabParts::start_candidates(const Contract& contract, std::size_t count, SpareWorkers& spares) {
+  const auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes || is_python(contract.implementation)) return;
+  const auto where = place(contract.device_kind, contract.device);
+  spares.keep(worker_spec(where, "candidate", *arena_bytes * kCheckedArenas), count, count);
+}
+
 void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
                            SpareWorkers& spares) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 29;  // of a process on an H200
@@ -415,16 +422,14 @@ void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::si
   if (contract.device_kind == DeviceKind::cuda &&
       all * kContextBytes > device->device.memory_bytes / kShare)
     return;
-  const auto where = place(contract.device_kind, contract.device);
-  const auto candidate = [&](int arenas) {
-    return worker_spec(where, "candidate", *arena_bytes * arenas);
-  };
+  const auto entrant = worker_spec(place(contract.device_kind, contract.device), "candidate",
+                                   *arena_bytes * (TimedArenas::kMost + 1));
   const auto judges = judge_specs(reference_parts(contract), contract);
   // The next check goes on with the judge, but not with a reference that was asked about edges of
   // types.
-  spares.keep(candidate(kCheckedArenas), checks, checks);
+  start_candidates(contract, checks, spares);
   if (judges.reference) spares.keep(*judges.reference, checks, checks);
-  most -= spares.keep(candidate(TimedArenas::kMost + 1), entrants, most);
+  most -= spares.keep(entrant, entrants, most);
   if (judges.judge) most -= spares.keep(*judges.judge, races, most);
   if (judges.reference) spares.keep(*judges.reference, races + checks, most);
 }

@@ -296,6 +296,7 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
   append(sizes.cases,
          deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")));
   sizes.edges = sizes.cases.size();
+  sizes.check_follows = true;
   if (sizes.cases.empty())
     return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
   auto report = examine(contract, candidate, sizes, {}, run_secret, call);
@@ -343,6 +344,7 @@ Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidat
   if (examiner && (report->fault || !in_a_row)) aside.endings.add(std::move(examiner));
   auto idle = examiner ? examiner->release() : IdleJudge{};
   if (!follows.any()) aside = {};
+  if (sizes.check_follows && !queue.wanted(*turn)) start_candidates(contract, 1, aside.spares);
   queue.leave(*turn,
               std::make_unique<JudgeLeft>(std::move(terms), std::move(idle), std::move(aside)),
               follows.any());

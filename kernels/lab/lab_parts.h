@@ -81,6 +81,9 @@ struct LabParts {
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
                                                   const Versions& versions, const CallContext& call,
                                                   SpareWorkers* spares = nullptr);
+  /// Starts processes for the kernels of the next checks, until there are so many; none for those
+  /// in Python, which begin with what their compilers left.
+  void start_candidates(const Contract& contract, std::size_t count, SpareWorkers& spares);
   /// Starts processes for jobs of this contract that follow, unless they would take a good part of
   /// the device's memory; `most` of races.
   void start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,

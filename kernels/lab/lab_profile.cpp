@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "kernels/judge/trial_plan.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/lab/interventions.h"
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/lab/over_values.h"
 #include "kernels/process/device_contention.h"
@@ -326,8 +328,12 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
   Stopwatch watch;
   watch.begin("waiting");
   if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
-  auto turn = queue.wait(contract.device_kind, contract.device, call);
+  std::unique_ptr<DeviceQueue::Left> left;
+  auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
+  IdleJudge judge;
+  if (auto* const last = left_with(left, judge_terms(contract))) judge = std::move(last->judge);
+  left.reset();  // all else that was there ends before anything is timed
   watch.begin("planning");
   auto greeted = greeting(contract.device_kind, contract.device, call);
   if (!greeted) return greeted.error();
@@ -349,7 +355,8 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
   if (request.best) versions.emplace_back("best", request.best);
   // One more, for the candidate beside itself on other values or under other conditions.
   auto source = ArenaSource::open(reference_parts(contract), contract,
-                                  versions.size() + (compares || request.verify ? 1 : 0), call);
+                                  versions.size() + (compares || request.verify ? 1 : 0), call,
+                                  std::move(judge));
   if (!source) return source.error();
   // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,

@@ -339,16 +339,24 @@ Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
   if (!turn) return turn.error();
   auto terms = judge_terms(contract);
   IdleJudge judge;
-  if (auto* const last = left_with(left, terms)) judge = std::move(last->judge);
+  ProcessesAside aside;
+  if (auto* const last = left_with(left, terms)) {
+    judge = std::move(last->judge);
+    aside = std::move(last->aside);
+  }
   left.reset();
   const auto parts = reference_parts(contract);
   const bool used = static_cast<bool>(judge);
+  // The kernel is examined next. A judge that is yet to start comes first.
+  if (used) start_candidates(contract, 1, aside.spares);
   auto weak = validate_by(judge, parts, contract, run_secret, call);
   // As after a check: with new processes a failure counts.
   if (!weak && used && !call.canceled())
     weak = validate_by(judge, parts, contract, run_secret, call);
   if (!weak) return weak;
-  queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), std::move(judge)));
+  if (!used) start_candidates(contract, 1, aside.spares);
+  queue.leave(*turn,
+              std::make_unique<JudgeLeft>(std::move(terms), std::move(judge), std::move(aside)));
   return weak;
 }
 

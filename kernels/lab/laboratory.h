@@ -23,6 +23,7 @@ struct Question;
 struct ExaminedSizes {
   std::vector<Case> cases;
   std::size_t edges = 0;
+  bool check_follows = false;  ///< of the same kernel, nobody knows when
 };
 
 /// The Lab of this machine. See lab.h for the contract of each method; lab_<job>.cpp defines it.

@@ -165,23 +165,51 @@ int places_for(std::int64_t bytes, std::size_t contestants, int most) {
 }
 
 Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contract& contract,
-                                      std::size_t contestants, const CallContext& call) {
+                                      std::size_t contestants, const CallContext& call,
+                                      IdleJudge judge) {
   ArenaSource source(parts, contract, contestants);
+  source.used_ = static_cast<bool>(judge);
+  source.trials_ = std::move(judge.on_device);
+  source.judge_ = std::move(judge.by_files);
   if (answers_on_device(contract)) {
     auto largest = largest_arena(contract);
     if (!largest) return largest.error();
     // One more: counters are read in a separate process, on the same arenas.
-    auto trials =
-        DeviceTrials::launch(parts, contract,
-                             {static_cast<int>(contestants) + 1,
-                              places_for(*largest, contestants + 1, TimedArenas::kMostShared)},
-                             call);
-    if (!trials && trials.error().code != ErrorCode::unavailable) return trials.error();
-    if (trials) source.trials_ = *std::move(trials);
+    source.room_ = {static_cast<int>(contestants) + 1,
+                    places_for(*largest, contestants + 1, TimedArenas::kMostShared)};
+    if (!source.used_)
+      if (auto launched = source.launch_trials(call); !launched) return launched.error();
   }
-  if (!source.trials_)
+  if (!source.trials_ && !source.judge_)
     if (auto opened = source.open_judge(call); !opened) return opened.error();
   return source;
+}
+
+/// None where the device has none.
+Status ArenaSource::launch_trials(const CallContext& call) {
+  trials_.reset();
+  auto trials = DeviceTrials::launch(parts_, contract_, room_, call);
+  if (trials) trials_ = *std::move(trials);
+  return trials || trials.error().code == ErrorCode::unavailable ? Status{}
+                                                                 : Status(trials.error());
+}
+
+/// None where the device has none; then there is a judge.
+Status ArenaSource::open_trials(const CallContext& call) {
+  if (std::exchange(used_, false)) {
+    shares_ = trials_->renew(room_, call).has_value();
+    if (shares_) return {};
+    // Their fault may be of having served others.
+    if (auto launched = launch_trials(call); !launched) return launched;
+  }
+  if (trials_) {
+    const auto opened = trials_->open(call);
+    if (!opened && opened.error().code != ErrorCode::unavailable) return opened;
+    shares_ = opened.has_value();
+  }
+  if (shares_) return {};
+  trials_.reset();
+  return open_judge(call);
 }
 
 Status ArenaSource::open_judge(const CallContext& call) {
@@ -194,21 +222,25 @@ Status ArenaSource::open_judge(const CallContext& call) {
 Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const ArenaPlan& plan,
                                                          std::string_view secret,
                                                          const CallContext& call) {
-  if (trials_ && !shares_) {
-    const auto opened = trials_->open(call);
-    if (!opened && opened.error().code != ErrorCode::unavailable) return opened.error();
-    shares_ = opened.has_value();
-    if (!shares_) {
-      trials_.reset();
-      if (auto judge = open_judge(call); !judge) return judge.error();
-    }
-  }
+  if (trials_ && !shares_)
+    if (auto opened = open_trials(call); !opened) return opened.error();
   if (trials_) {
     auto made = device_arenas(*trials_, contract_, plan, secret, contestants_ + 1, call);
     if (made || made.error().code != ErrorCode::unavailable) return made;
     retired_ = std::move(trials_);  // earlier arenas may still borrow it
     if (auto judge = open_judge(call); !judge) return judge.error();
   }
+  return by_files(plan, secret, call);
+}
+
+Result<std::unique_ptr<TimedArenas>> ArenaSource::by_files(const ArenaPlan& plan,
+                                                           std::string_view secret,
+                                                           const CallContext& call) {
+  const bool used = std::exchange(used_, false);
+  auto made = file_arenas(*judge_, contract_, plan, secret, contestants_, call);
+  if (made || !used || call.canceled()) return made;
+  // As above.
+  if (auto opened = open_judge(call); !opened) return opened.error();
   return file_arenas(*judge_, contract_, plan, secret, contestants_, call);
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kernels/judge/device_trials.h"
+#include "kernels/judge/idle_judge.h"
 #include "kernels/judge/judge.h"
 #include "kernels/judge/reference.h"
 #include "kernels/process/candidate_process.h"
@@ -58,9 +59,11 @@ struct ArenaPlan {
 class ArenaSource {
  public:
   /// `contestants`: the most in one session. Starts processes; waiting for them is left to `arenas`
-  /// where possible.
+  /// where possible. `judge`: of the same terms and without a candidate, to go on with; where it
+  /// cannot, new processes take its place.
   static Result<ArenaSource> open(const ReferenceParts& parts, const Contract& contract,
-                                  std::size_t contestants, const CallContext& call);
+                                  std::size_t contestants, const CallContext& call,
+                                  IdleJudge judge = {});
 
   /// Arenas for a session, once the previous session is over. `secret` is known only to the server;
   /// all seeds derive from it. Borrows from the source.
@@ -70,11 +73,17 @@ class ArenaSource {
  private:
   ArenaSource(const ReferenceParts& parts, Contract contract, std::size_t contestants)
       : parts_(parts), contract_(std::move(contract)), contestants_(contestants) {}
+  Status launch_trials(const CallContext& call);
+  Status open_trials(const CallContext& call);
   Status open_judge(const CallContext& call);
+  Result<std::unique_ptr<TimedArenas>> by_files(const ArenaPlan& plan, std::string_view secret,
+                                                const CallContext& call);
 
   ReferenceParts parts_;
   Contract contract_;
   std::size_t contestants_;
+  DeviceTrials::Room room_;
+  bool used_ = false;                      // judge and reference have served others
   std::unique_ptr<DeviceTrials> trials_;   // launched; null if there is a judge
   bool shares_ = false;                    // trials_ are open
   std::unique_ptr<DeviceTrials> retired_;  // whose inputs cannot be made again: judge_ keeps them

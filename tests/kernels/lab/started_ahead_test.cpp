@@ -126,3 +126,34 @@ TEST_CASE("what was started ahead ends before a job of another contract has the 
 
   CHECK(nobody_left());
 }
+
+TEST_CASE("an admission starts the process of the check that follows, and keeps it for seconds",
+          "[lab]") {
+  Row row;
+  const auto candidate = row.built(row.contract);
+  REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));
+  const auto admitted = living();
+  // Judge, reference, its process for float64, and one for the kernel.
+  REQUIRE(admitted.size() == 4);
+
+  const auto refused = row.lab->refused_size(row.contract, candidate, "secret", row.call);
+  REQUIRE(refused);
+  CHECK_FALSE(*refused);
+  CHECK(soon_there(4, admitted, 3));  // the kernel has had its process: there is another one
+  const auto first = living();
+
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(soon_there(3, first, 3));
+  CHECK(soon(nobody_left));
+}
+
+TEST_CASE("a kernel that crashes when it is loaded fails in a process that was started ahead",
+          "[lab]") {
+  Row row;
+  REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));
+
+  const auto report = row.of(kHonestBody, "struct Bad { Bad() { __builtin_trap(); } } bad;");
+
+  CHECK_FALSE(report.passed);
+  CHECK(report.fault);
+}
