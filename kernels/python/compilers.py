@@ -63,6 +63,20 @@ class Answers:
         os.replace(f"{self.file}.new", self.file)
 
 
+def refuse_programs():
+    """Names the program that a checked process asks for, where the walls would only kill it. Who asks may do
+    without one: it is the error of a system that lacks the program."""
+    import _posixsubprocess
+
+    def refused(arguments, *_):
+        words = [os.fsdecode(word) for word in arguments]
+        raise PermissionError(f"a kernel that is checked starts no program, and asks for {' '.join(words)[:300]}: "
+                              "whatever needs it has to be asked when the kernel is built")
+
+    _posixsubprocess.fork_exec = subprocess._fork_exec = refused
+    subprocess._USE_POSIX_SPAWN = False  # the other way to start one
+
+
 def wanted(text):
     """Whether a source uses Inductor, whose settings alone take a second to import."""
     return WANTED.search(text) is not None
@@ -72,6 +86,8 @@ def use_recorded_answers(may_ask):
     import torch._inductor.config as settings
     answers = Answers(may_ask)
     subprocess.run, subprocess.call = answers.answered, answers.called
+    if not may_ask:
+        refuse_programs()
     if hasattr(settings, "cpp_cache_precompile_headers"):
         settings.cpp_cache_precompile_headers = False  # into a folder of another name in every process
     if hasattr(settings, "use_static_cuda_launcher"):
