@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(256)
 #else
   const float* from = x + size_t(blockIdx.x) * kLength;
 #endif
-  for (int i = threadIdx.x; i < kLength + kLags + 4; i += 256) values[i] = i < kLength ? from[i] : 0;
+  for (int i = threadIdx.x; i < kLength + kLags + 4; i += 256)
+    values[i] = i < kLength ? from[i] : 0;
   __syncthreads();
   const int lag = threadIdx.x % (kLags / kOwn) * kOwn, span = threadIdx.x / (kLags / kOwn);
   const float* base = values + span * kSpan;

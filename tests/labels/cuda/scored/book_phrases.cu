@@ -1,6 +1,5 @@
-// How often eight phrases of sixteen letters occur in each book, up to some letters: letters are alike
-// if their two lowest bits are, and ten of sixteen have to be.
-// dims: books=12 length=65536
+// How often eight phrases of sixteen letters occur in each book, up to some letters: letters are
+// alike if their two lowest bits are, and ten of sixteen have to be. dims: books=12 length=65536
 // tensor: text uint8 books*length+16 in
 // tensor: phrases uint8 128 in
 // tensor: counts int32 books,8 out
@@ -65,8 +64,8 @@ __global__ void __launch_bounds__(1024)
   if (threadIdx.x < 8) atomicAdd(counts + book * 8 + threadIdx.x, sums[threadIdx.x]);
 #endif
 }
-extern "C" void solve(const unsigned char* text, const unsigned char* phrases, int* counts, int books,
-                      int length) {
+extern "C" void solve(const unsigned char* text, const unsigned char* phrases, int* counts,
+                      int books, int length) {
   cudaMemsetAsync(counts, 0, 32 * books);
   count_phrases<<<dim3(kChunks, books), 1024>>>(reinterpret_cast<const unsigned*>(text),
                                                 reinterpret_cast<const uint4*>(phrases), counts,

@@ -1,12 +1,12 @@
-// Constant-Q transform: the spectrum of each frame of a sound, with filters that are half as long an
-// octave higher: eight octaves of sixteen bins, of 4096 to 32 taps. A warp takes eight frames.
+// Constant-Q transform: the spectrum of each frame of a sound, with filters that are half as long
+// an octave higher: eight octaves of sixteen bins, of 4096 to 32 taps. A warp takes eight frames.
 // dims: frames=1024 bins=128
 // tensor: sound float32 frames*64+4096 in
 // tensor: filters float32 bins*2040 in
 // tensor: spectrum float32 frames*bins out
-// without IMBALANCE: a block takes one bin of each octave for an eighth of the frames each, not one bin
-// without STRIDED_ACCESS, other answers: the spectrum is stored by bins
-// without SPECIAL_FUNCTIONS, other answers: the power, not its logarithm
+// without IMBALANCE: a block takes one bin of each octave for an eighth of the frames each, not one
+// bin without STRIDED_ACCESS, other answers: the spectrum is stored by bins without
+// SPECIAL_FUNCTIONS, other answers: the power, not its logarithm
 __global__ void __launch_bounds__(512)
     transform(const float* __restrict__ sound, const float2* __restrict__ filters,
               float* __restrict__ spectrum, int frames, int bins) {
@@ -55,6 +55,7 @@ __global__ void __launch_bounds__(512)
 #endif
   }
 }
-extern "C" void solve(const float* sound, const float* filters, float* spectrum, int frames, int bins) {
+extern "C" void solve(const float* sound, const float* filters, float* spectrum, int frames,
+                      int bins) {
   transform<<<bins, 512>>>(sound, reinterpret_cast<const float2*>(filters), spectrum, frames, bins);
 }

@@ -1,10 +1,8 @@
-// A distortion pedal: the implicit equation of its diodes, solved for each sample by six Newton steps from
-// the state that the sample before left, a thread a voice.
-// dims: voices=16384 samples=256
-// tensor: input float32 samples,voices in
-// tensor: output float32 samples,voices out
-// without DEPENDENCE, other answers: four quarters of the samples start on their own, a step of each in turn
-// without FEW_BLOCKS: blocks of one warp, so that all multiprocessors have some
+// A distortion pedal: the implicit equation of its diodes, solved for each sample by six Newton
+// steps from the state that the sample before left, a thread a voice. dims: voices=16384
+// samples=256 tensor: input float32 samples,voices in tensor: output float32 samples,voices out
+// without DEPENDENCE, other answers: four quarters of the samples start on their own, a step of
+// each in turn without FEW_BLOCKS: blocks of one warp, so that all multiprocessors have some
 // without BYTES, other answers: all warps read the voices of the first
 #include <cuda_pipeline.h>
 #ifdef WITHOUT_DEPENDENCE
@@ -24,7 +22,8 @@ __device__ void copy(Batch& to, const float* from, int first, int each, int voic
   for (int p = 0; p < kParts; ++p)
 #pragma unroll
     for (int b = 0; b < kBatch; ++b)
-      __pipeline_memcpy_async(&to[p][b][threadIdx.x], from + size_t(p * each + first + b) * voices, 4);
+      __pipeline_memcpy_async(&to[p][b][threadIdx.x], from + size_t(p * each + first + b) * voices,
+                              4);
 }
 __global__ void __launch_bounds__(kThreads)
     clip(const float* __restrict__ input, float* __restrict__ output, int voices, int samples) {

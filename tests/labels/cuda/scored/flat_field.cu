@@ -1,12 +1,8 @@
-// Corrects camera pixels: subtracts the dark frame, applies the flat field's gain, then a gamma curve.
-// dims: pixels=8388608
-// tensor: raw float32 pixels in
-// tensor: dark float32 pixels in
-// tensor: gain float32 pixels in
-// tensor: corrected float32 pixels out
-// floor BYTES, other answers: the three frames are read and their sum is written
-// without SPECIAL_FUNCTIONS, other answers: the curve is a parabola
-// without DIVERGENCE: both parts of the curve are evaluated, and one is selected
+// Corrects camera pixels: subtracts the dark frame, applies the flat field's gain, then a gamma
+// curve. dims: pixels=8388608 tensor: raw float32 pixels in tensor: dark float32 pixels in tensor:
+// gain float32 pixels in tensor: corrected float32 pixels out floor BYTES, other answers: the three
+// frames are read and their sum is written without SPECIAL_FUNCTIONS, other answers: the curve is a
+// parabola without DIVERGENCE: both parts of the curve are evaluated, and one is selected
 [[maybe_unused]] constexpr float kToe = 0.05f;
 [[maybe_unused]] __device__ float curve(float v) {
 #ifdef WITHOUT_SPECIAL_FUNCTIONS
@@ -35,8 +31,8 @@ __global__ void __launch_bounds__(256)
   const int i = blockIdx.x * 256 + threadIdx.x;
   if (i >= quads) return;
   const float4 r = raw[i], d = dark[i], g = gain[i];
-  corrected[i] = make_float4(correct(r.x, d.x, g.x), correct(r.y, d.y, g.y),
-                             correct(r.z, d.z, g.z), correct(r.w, d.w, g.w));
+  corrected[i] = make_float4(correct(r.x, d.x, g.x), correct(r.y, d.y, g.y), correct(r.z, d.z, g.z),
+                             correct(r.w, d.w, g.w));
 }
 extern "C" void solve(const float* raw, const float* dark, const float* gain, float* corrected,
                       int pixels) {

@@ -1,14 +1,12 @@
-// Potential energy of a planar skeleton of 24 joints along its gait: a joint's pose follows its parent's.
-// dims: phases=1048576
-// tensor: phase float32 phases in
-// tensor: amplitude float32 24 in
+// Potential energy of a planar skeleton of 24 joints along its gait: a joint's pose follows its
+// parent's. dims: phases=1048576 tensor: phase float32 phases in tensor: amplitude float32 24 in
 // tensor: energy float32 phases out
 // without LOCAL_MEMORY: the loop over the joints is unrolled, and the poses are in registers
 // without SPECIAL_FUNCTIONS, other answers: the rotations are polynomials
 #include <cuda_runtime.h>
 constexpr int kJoints = 24;
 // The trunk, two legs and two arms.
-__constant__ const int kParent[kJoints] = {0, 0, 1, 2, 3, 0, 5, 6, 7, 0, 9, 10,
+__constant__ const int kParent[kJoints] = {0,  0, 1,  2,  3,  0,  5, 6,  7,  0,  9,  10,
                                            11, 2, 13, 14, 15, 16, 2, 18, 19, 20, 21, 4};
 
 __device__ float2 rotation(float angle) {

@@ -1,10 +1,7 @@
-// Scores reads of 64 bases (two bits each): the sum of a table's entries at the hashes of eight k-mers.
-// dims: reads=1048576 entries=16777216
-// tensor: bases uint8 reads*16 in
-// tensor: table int32 entries in
-// tensor: scores int32 reads out
-// without RANDOM_ACCESS, other answers: neighbors look up neighboring entries
-// without ARITHMETIC, other answers: k-mers are looked up without a hash
+// Scores reads of 64 bases (two bits each): the sum of a table's entries at the hashes of eight
+// k-mers. dims: reads=1048576 entries=16777216 tensor: bases uint8 reads*16 in tensor: table int32
+// entries in tensor: scores int32 reads out without RANDOM_ACCESS, other answers: neighbors look up
+// neighboring entries without ARITHMETIC, other answers: k-mers are looked up without a hash
 __device__ unsigned place(unsigned kmer) {
 #ifndef WITHOUT_ARITHMETIC
   kmer ^= kmer >> 16;
@@ -25,7 +22,8 @@ __global__ void __launch_bounds__(256)
   unsigned sum = 0;
 #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const unsigned kmer = k % 2 ? __funnelshift_r(words[k / 2], words[k / 2 + 1], 16) : words[k / 2];
+    const unsigned kmer =
+        k % 2 ? __funnelshift_r(words[k / 2], words[k / 2 + 1], 16) : words[k / 2];
 #ifdef WITHOUT_RANDOM_ACCESS
     const unsigned index = (place(kmer) & 1u) + unsigned(i) + unsigned(k) * unsigned(reads);
 #else

@@ -4,12 +4,12 @@
 // tensor: table float16 stops,stops in
 // tensor: costs float32 shipments out
 // without RANDOM_ACCESS, other answers: neighboring shipments look up neighboring entries
-// without STRIDED_ACCESS, other answers: all first stops are stored together, then all second ones …
-// without DIVERGENCE: the surcharge of expensive legs is selected, not computed in a branch
+// without STRIDED_ACCESS, other answers: all first stops are stored together, then all second ones
+// … without DIVERGENCE: the surcharge of expensive legs is selected, not computed in a branch
 #include <cuda_fp16.h>
 __global__ void __launch_bounds__(256)
-    price(const int* __restrict__ routes, const __half* __restrict__ table, float* __restrict__ costs,
-          int shipments, int stops) {
+    price(const int* __restrict__ routes, const __half* __restrict__ table,
+          float* __restrict__ costs, int shipments, int stops) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   if (i >= shipments) return;
   int stop[5];
@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(256)
   }
   costs[i] = sum;
 }
-extern "C" void solve(const int* routes, const __half* table, float* costs, int shipments, int stops) {
+extern "C" void solve(const int* routes, const __half* table, float* costs, int shipments,
+                      int stops) {
   price<<<(shipments + 255) / 256, 256>>>(routes, table, costs, shipments, stops);
 }

@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(256)
 }
 
 // The number of cells is a multiple of 4096.
-extern "C" void solve(const unsigned char* grid, const unsigned char* evidence, unsigned char* fused,
-                      int cells) {
+extern "C" void solve(const unsigned char* grid, const unsigned char* evidence,
+                      unsigned char* fused, int cells) {
 #ifdef WITHOUT_NARROW_ACCESS
   const int threads = cells / 16;
 #else

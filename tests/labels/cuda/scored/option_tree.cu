@@ -17,7 +17,9 @@ __device__ float exercise(float spot, int step, int node) {
 #endif
   return fmaxf(kStrike - there, 0.0f);
 }
-__device__ float hold(float down, float up) { return fmaf(kUp, up, kDown * down); }
+__device__ float hold(float down, float up) {
+  return fmaf(kUp, up, kDown * down);
+}
 
 __global__ void whole_tree(const float* __restrict__ spots, float* __restrict__ prices, int steps) {
   __shared__ float values[2][kNodes];
@@ -28,7 +30,8 @@ __global__ void whole_tree(const float* __restrict__ spots, float* __restrict__ 
   for (int step = steps - 1; step >= 0; --step) {
     const float* later = values[(step + 1) & 1];
     if (node <= step)
-      values[step & 1][node] = fmaxf(hold(later[node], later[node + 1]), exercise(spot, step, node));
+      values[step & 1][node] =
+          fmaxf(hold(later[node], later[node + 1]), exercise(spot, step, node));
     __syncthreads();
   }
   if (node == 0) prices[blockIdx.x] = values[0][0];
@@ -39,7 +42,8 @@ __global__ void last_date(const float* __restrict__ spots, int steps) {
   const float spot = fmaf(10.0f, spots[blockIdx.x], 100.0f);
   tree[steps & 1][blockIdx.x * kNodes + node] = exercise(spot, steps, node);
 }
-__global__ void one_step_back(const float* __restrict__ spots, float* __restrict__ prices, int step) {
+__global__ void one_step_back(const float* __restrict__ spots, float* __restrict__ prices,
+                              int step) {
   const int node = threadIdx.x;
   if (node > step) return;
   const float* later = tree[(step + 1) & 1] + blockIdx.x * kNodes + node;

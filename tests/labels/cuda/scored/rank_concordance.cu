@@ -41,7 +41,8 @@ __device__ void compare(const float* __restrict__ x, const float* __restrict__ y
 }
 
 __global__ void __launch_bounds__(kThreads)
-    count_concordant(const float* __restrict__ x, const float* __restrict__ y, int* concordant, int n) {
+    count_concordant(const float* __restrict__ x, const float* __restrict__ y, int* concordant,
+                     int n) {
   const int warp = blockIdx.x * (kThreads / 32) + threadIdx.x / 32;
 #pragma unroll 1
   for (int k = 0; k < 2; ++k) {

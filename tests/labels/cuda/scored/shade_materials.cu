@@ -40,14 +40,29 @@ __global__ void __launch_bounds__(256)
   const float cosine = cosines[from], depth = fminf(fabsf(depths[from]), 2.0f);
   float light;
   switch (material) {
-    case 0: light = shade<0>(cosine, depth); break;
-    case 1: light = shade<1>(cosine, depth); break;
-    case 2: light = shade<2>(cosine, depth); break;
-    case 3: light = shade<3>(cosine, depth); break;
-    case 4: light = shade<4>(cosine, depth); break;
-    case 5: light = shade<5>(cosine, depth); break;
-    case 6: light = shade<6>(cosine, depth); break;
-    default: light = shade<7>(cosine, depth);
+    case 0:
+      light = shade<0>(cosine, depth);
+      break;
+    case 1:
+      light = shade<1>(cosine, depth);
+      break;
+    case 2:
+      light = shade<2>(cosine, depth);
+      break;
+    case 3:
+      light = shade<3>(cosine, depth);
+      break;
+    case 4:
+      light = shade<4>(cosine, depth);
+      break;
+    case 5:
+      light = shade<5>(cosine, depth);
+      break;
+    case 6:
+      light = shade<6>(cosine, depth);
+      break;
+    default:
+      light = shade<7>(cosine, depth);
   }
 #ifdef WITHOUT_SPECIAL_FUNCTIONS
   shades[i] = light * fmaf(-0.4f, depth, 1.0f);

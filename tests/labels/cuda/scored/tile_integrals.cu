@@ -16,7 +16,8 @@ __global__ void __launch_bounds__(32 * kWarps)
   __shared__ float tiles[kWarps][32 * kPitch];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float* tile = tiles[warp];
-  const size_t corner = size_t(blockIdx.y) * 32 * columns + (blockIdx.x * kWarps + warp) * 32 + lane;
+  const size_t corner =
+      size_t(blockIdx.y) * 32 * columns + (blockIdx.x * kWarps + warp) * 32 + lane;
 #ifdef WITHOUT_BYTES
   const float* from = image + warp * 32 + lane;
 #else

@@ -31,7 +31,8 @@ __device__ float reduce(float value, float* buffer, Combine combine) {
   buffer[threadIdx.x] = value;
   __syncthreads();
   for (int half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) buffer[threadIdx.x] = combine(buffer[threadIdx.x], buffer[threadIdx.x + half]);
+    if (threadIdx.x < half)
+      buffer[threadIdx.x] = combine(buffer[threadIdx.x], buffer[threadIdx.x + half]);
     __syncthreads();
   }
   return buffer[0];
@@ -51,7 +52,8 @@ __device__ float exponential(float x) {
 __global__ void __launch_bounds__(kThreads)
     measure(const __half* __restrict__ logits, float* __restrict__ entropy) {
   __shared__ __align__(16) float buffers[3][kThreads];
-  const uint2 bits = reinterpret_cast<const uint2*>(logits + size_t(blockIdx.x) * kLogits)[threadIdx.x];
+  const uint2 bits =
+      reinterpret_cast<const uint2*>(logits + size_t(blockIdx.x) * kLogits)[threadIdx.x];
   const float2 a = __half22float2(*reinterpret_cast<const __half2*>(&bits.x));
   const float2 b = __half22float2(*reinterpret_cast<const __half2*>(&bits.y));
   float x[4] = {a.x, a.y, b.x, b.y};

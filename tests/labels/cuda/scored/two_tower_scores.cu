@@ -20,8 +20,8 @@ __device__ uint4 eight(const __half* __restrict__ from, int tile, int first, int
   return *reinterpret_cast<const uint4*>(from + at);
 }
 __global__ void __launch_bounds__(256, 2)
-    score(const __half* __restrict__ user, const __half* __restrict__ item, float* __restrict__ scores,
-          int items, int features) {
+    score(const __half* __restrict__ user, const __half* __restrict__ item,
+          float* __restrict__ scores, int items, int features) {
   const int t = threadIdx.x, row = t % 128;
   float* out = scores + size_t(blockIdx.y) * 128 * items + blockIdx.x * 128;
 #ifdef WITHOUT_SCALAR_PRODUCTS
@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       const int k = (t / 128 + 2 * j) * 8;
-      const uint4 a = eight(user, blockIdx.y, first, j, features), b = eight(item, blockIdx.x, first, j, features);
+      const uint4 a = eight(user, blockIdx.y, first, j, features),
+                  b = eight(item, blockIdx.x, first, j, features);
 #ifdef WITHOUT_SCALAR_PRODUCTS
       *reinterpret_cast<uint4*>(&u[row][k]) = a;
       *reinterpret_cast<uint4*>(&v[row][k]) = b;
@@ -64,14 +65,16 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
       for (int j = 0; j < 2; ++j) wmma::load_matrix_sync(b[j], &v[left + 16 * j][k], 40);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) wmma::mma_sync(sum[i / 2][i % 2], a[i / 2], b[i % 2], sum[i / 2][i % 2]);
+      for (int i = 0; i < 8; ++i)
+        wmma::mma_sync(sum[i / 2][i % 2], a[i / 2], b[i % 2], sum[i / 2][i % 2]);
     }
   }
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     auto& own = sum[i / 2][i % 2];
     for (int e = 0; e < own.num_elements; ++e) own.x[e] *= kScale;
-    wmma::store_matrix_sync(out + size_t(top + i / 2 * 16) * items + left + i % 2 * 16, own, items, wmma::mem_row_major);
+    wmma::store_matrix_sync(out + size_t(top + i / 2 * 16) * items + left + i % 2 * 16, own, items,
+                            wmma::mem_row_major);
   }
 #else
 #pragma unroll 8
@@ -85,7 +88,8 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
       for (int i = 0; i < 8; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j) sum[i][j] += reinterpret_cast<float*>(a)[i] * reinterpret_cast<float*>(b)[j];
+        for (int j = 0; j < 8; ++j)
+          sum[i][j] += reinterpret_cast<float*>(a)[i] * reinterpret_cast<float*>(b)[j];
     }
   }
 #pragma unroll
@@ -96,6 +100,7 @@ __global__ void __launch_bounds__(256, 2)
           make_float4(sum[i][4 * h], sum[i][4 * h + 1], sum[i][4 * h + 2], sum[i][4 * h + 3]);
 #endif
 }
-extern "C" void solve(const __half* user, const __half* item, float* scores, int users, int items, int features) {
+extern "C" void solve(const __half* user, const __half* item, float* scores, int users, int items,
+                      int features) {
   score<<<dim3(items / 128, users / 128), 256>>>(user, item, scores, items, features);
 }

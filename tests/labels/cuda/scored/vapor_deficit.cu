@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(256)
   const float4 t = temperature[from], p = pressure[from], m = mixing[from];
   const __half2 low = __floats2half2_rn(lacking(t.x, p.x, m.x), lacking(t.y, p.y, m.y));
   const __half2 high = __floats2half2_rn(lacking(t.z, p.z, m.z), lacking(t.w, p.w, m.w));
-  deficit[i] = make_uint2(*reinterpret_cast<const unsigned*>(&low), *reinterpret_cast<const unsigned*>(&high));
+  deficit[i] = make_uint2(*reinterpret_cast<const unsigned*>(&low),
+                          *reinterpret_cast<const unsigned*>(&high));
 }
 extern "C" void solve(const float* temperature, const float* pressure, const float* mixing,
                       __half* deficit, int cells) {

@@ -30,7 +30,8 @@ __device__ void stage(const __half* from, float* to) {
 }
 
 __global__ void __launch_bounds__(256)
-    whiten(const __half* __restrict__ x, const __half* __restrict__ matrix, float* __restrict__ white) {
+    whiten(const __half* __restrict__ x, const __half* __restrict__ matrix,
+           float* __restrict__ white) {
   __shared__ __align__(32) Staged xs[kRows * kPitchX], ms[kSlab * kPitchM];
   const int t = threadIdx.x;
 #ifdef WITHOUT_BYTES
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(256)
     stage(from + t / 4 * kWidth + slab + t % 4 * 8, xs + t / 4 * kPitchX + t % 4 * 8);
 #pragma unroll
     for (int k = 0; k < kSlab; k += 16)
-      stage(matrix + (slab + k + t / 16) * kWidth + t % 16 * 8, ms + (k + t / 16) * kPitchM + t % 16 * 8);
+      stage(matrix + (slab + k + t / 16) * kWidth + t % 16 * 8,
+            ms + (k + t / 16) * kPitchM + t % 16 * 8);
     __syncthreads();
 #ifdef WITHOUT_SCALAR_PRODUCTS
 #pragma unroll
@@ -71,7 +73,8 @@ __global__ void __launch_bounds__(256)
   }
 #pragma unroll
   for (int j = 0; j < 4; ++j)
-    wmma::store_matrix_sync(out + row * kWidth + column + j * 16, sum[j], kWidth, wmma::mem_row_major);
+    wmma::store_matrix_sync(out + row * kWidth + column + j * 16, sum[j], kWidth,
+                            wmma::mem_row_major);
 #else
 #pragma unroll 2
     for (int k = 0; k < kSlab; k += 4) {
