@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <map>
+#include <tuple>
 
 namespace {
 
@@ -32,10 +33,10 @@ void launches(int count, const float* in, float* out, cudaStream_t stream) {
   for (int i = 0; i < count; ++i) launch(in, out, 200, stream);
 }
 
-/// `count` nodes in `branches` chains; one graph for each pair of buffers.
+/// `count` nodes in `branches` chains; one graph for each shape and pair of buffers.
 void graph(int count, int branches, const float* in, float* out, cudaStream_t stream) {
-  static std::map<const float*, cudaGraphExec_t> made;
-  auto& instance = made[out];
+  static std::map<std::tuple<int, int, const float*>, cudaGraphExec_t> made;
+  auto& instance = made[{count, branches, out}];
   if (!instance) {
     cudaGraph_t recorded;
     cudaGraphCreate(&recorded, 0);
