@@ -299,12 +299,12 @@ double left_by_compute(const Metrics& metrics) {
 
 double returned_share(const Metrics& metrics) {
   const double atomics = metrics["smsp__sass_inst_executed_op_global_atom.sum"].value_or(0);
-  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto loads = metrics[kLoadRequests];
   return loads && atomics > 0 ? atomics / (atomics + *loads) : 0;
 }
 
 double atomics_per_load(const Metrics& metrics) {
-  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto loads = metrics[kLoadRequests];
   const auto atomics = metrics["smsp__sass_inst_executed_op_global_red.sum"];
   return loads && atomics && *loads > 0 ? *atomics / *loads : 0;
 }

@@ -24,6 +24,7 @@ void load_patterns(const Metrics& metrics, Findings& findings);
 inline constexpr double kMuchLocal = 0.1;
 
 /// Turns that accesses of shared memory take, each of 128 bytes.
+inline constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 inline constexpr const char* kWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 
 /// Share of them that are only for conflicts.

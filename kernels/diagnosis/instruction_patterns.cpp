@@ -61,7 +61,7 @@ bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
 /// A matrix product gets its operands from memory; a chain of operations on registers is none.
 bool loads_operands(const Metrics& metrics) {
   const auto shared = metrics[kWavefronts];
-  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto loads = metrics[kLoadRequests];
   const auto all = metrics[metric::kInstructions];
   return !shared || !loads || !all || *shared + *loads > 0.02 * *all;
 }

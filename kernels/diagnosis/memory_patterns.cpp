@@ -9,7 +9,6 @@
 namespace ratchet {
 namespace {
 
-constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 constexpr double kBigBox = 2048;  // bytes that a bulk copy should move to keep the engine busy
 constexpr const char* kEngine = "sm__pipe_tma_cycles_active.avg.pct_of_peak_sustained_active";
 

@@ -148,13 +148,14 @@ std::optional<KernelCounters> Interventions::launched(const Candidate& candidate
   return std::move(counted->kernels.front());
 }
 
-void Interventions::note_blocks(const Subject& subject, std::vector<Intervention>& found) {
+void Interventions::note_blocks(const Subject& subject, std::span<const Change> changes,
+                                std::vector<Intervention>& found) {
   const auto* const kernel = lone_kernel(subject.profile, subject.device);
   if (kernel == nullptr || !has(subject.findings, "pattern-small-grid") ||
       !far_above_launch(subject.profile.timing.median.value, subject.profile.launches))
     return;
   const double all = bytes_at(contract_, contract_.cases.front().dims);
-  for (const auto& change : changes(subject.device)) {
+  for (const auto& change : changes) {
     const auto timed = std::ranges::find(found, change.what, &Intervention::what);
     if (change.condition != Condition::halved_dim || timed == found.end() || all <= 0) continue;
     const auto half = launched(subject.candidate, change.changed.dims);
@@ -231,10 +232,10 @@ std::vector<Interventions::Variant> Interventions::variants(const Subject& subje
   return variants;
 }
 
-Status Interventions::time_conditions(const Subject& subject, const SessionPlan& plan,
-                                      std::vector<Intervention>& found) {
+Status Interventions::time_conditions(const Subject& subject, std::span<const Change> changes,
+                                      const SessionPlan& plan, std::vector<Intervention>& found) {
   Pair pair;
-  for (const auto& change : changes(subject.device)) {
+  for (const auto& change : changes) {
     // A smaller size than the largest that works says less.
     if (change.size &&
         std::ranges::find(found, Condition::warm_caches, &Intervention::condition) != found.end())
@@ -280,9 +281,10 @@ Result<std::vector<Intervention>> Interventions::measure(const Subject& subject,
   SessionPlan brief = plan;
   brief.samples = samples_of(subject.profile.timing.median.value);
   const auto built = variants(subject);
+  const auto conditions = changes(subject.device);
   std::vector<Intervention> found;
-  if (auto timed = time_conditions(subject, brief, found); !timed) return timed.error();
-  if (!call_.canceled()) note_blocks(subject, found);
+  if (auto timed = time_conditions(subject, conditions, brief, found); !timed) return timed.error();
+  if (!call_.canceled()) note_blocks(subject, conditions, found);
   if (!call_.canceled()) time_variants(subject, built, brief, found);
   return found;
 }

@@ -60,14 +60,15 @@ class Interventions {
   Result<Timed> paired(TimedArenas& arenas, Pair& pair, const Change& change,
                        const SessionPlan& plan);
   /// Which halved dims took away blocks, if a finding asks.
-  void note_blocks(const Subject& subject, std::vector<Intervention>& found);
+  void note_blocks(const Subject& subject, std::span<const Change> changes,
+                   std::vector<Intervention>& found);
   /// How the kernel of a call is launched, seen in a process of its own; empty unless there is one.
   std::optional<KernelCounters> launched(const Candidate& candidate, const Dims& dims);
   std::vector<Variant> variants(const Subject& subject);
   std::optional<Variant> effective(const Subject& subject, Result<BuildRecord> build,
                                    Intervention intervention);
-  Status time_conditions(const Subject& subject, const SessionPlan& plan,
-                         std::vector<Intervention>& found);
+  Status time_conditions(const Subject& subject, std::span<const Change> changes,
+                         const SessionPlan& plan, std::vector<Intervention>& found);
   void time_variants(const Subject& subject, std::span<const Variant> variants,
                      const SessionPlan& plan, std::vector<Intervention>& found);
 

@@ -1,6 +1,6 @@
 """What Inductor asks other programs before it looks into its cache, such as the compiler's version:
 recorded in the compiler role, which may start programs, and answered from there in the processes that
-are checked and timed. What was not asked before is asked, and meets the walls."""
+are checked and timed. What was not asked before is refused there, by name."""
 
 import json
 import os

@@ -8,8 +8,8 @@ is removed. Its head:
     // floor CAUSE, other answers: how    what remains when everything else is removed
 
 cuda/unseen and cuda/scored were written by somebody who had read no rule of kernels/diagnosis, cuda/seen beside
-them. unseen was scored by rules v2, scored by rules v5 (27), v6 (12), v7 (29) and v8 (21), before rules changed for
-them. A folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
+them. unseen was scored by rules v2, scored by rules v5 (27), v6 (12), v7 (29), v8 (21),
+v9 (16) and v10 (22), before rules changed for them. A folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
 """
 
 import pathlib

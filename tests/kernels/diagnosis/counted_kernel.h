@@ -19,12 +19,12 @@ inline std::string waiting(const std::string& reason) {
   return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
 }
 
-inline Diagnosis counted(std::map<std::string, double> metrics) {
+inline Diagnosis counted(std::map<std::string, double> metrics, double median_ns = 100'000) {
   const std::vector<KernelCounters> kernels{{"k", std::move(metrics)}};
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.device.multiprocessors = 132;
-  input.timing.median = {100'000};
+  input.timing.median = {median_ns};
   input.kernels = kernels;
   return diagnose(input);
 }

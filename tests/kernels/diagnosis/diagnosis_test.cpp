@@ -7,37 +7,14 @@
 
 #include "kernels/counters/metrics.h"
 #include "kernels/diagnosis/diagnosis_patterns.h"
+#include "tests/kernels/diagnosis/counted_kernel.h"
 #include "tests/support/places.h"
 
 using namespace ratchet;
+using namespace ratchet::test;
 using Catch::Approx;
 
 namespace {
-
-constexpr const char* kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
-constexpr const char* kMemory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
-
-std::string stall(const std::string& reason) {
-  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
-}
-
-Diagnosis on_cuda(std::map<std::string, double> metrics, double median_ns = 100'000) {
-  const std::vector<KernelCounters> kernels{{"k", std::move(metrics)}};
-  DiagnosisInput input;
-  input.kind = DeviceKind::cuda;
-  input.device.multiprocessors = 132;
-  input.timing.median = {median_ns};
-  input.kernels = kernels;
-  return diagnose(input);
-}
-
-/// Ids without their prefix, in order, joined by blanks.
-std::string ids(const Diagnosis& diagnosis) {
-  std::string text;
-  for (const auto& finding : diagnosis.findings)
-    text += (text.empty() ? "" : " ") + finding.id.substr(8);
-  return text;
-}
 
 Diagnosis on_host(std::optional<double> memory, std::optional<double> compute,
                   std::map<std::string, double> metrics = {}) {
@@ -53,7 +30,7 @@ Diagnosis on_host(std::optional<double> memory, std::optional<double> compute,
 
 TEST_CASE("the bound class follows the two utilizations", "[diagnosis]") {
   const auto bound = [](double compute, double memory) {
-    return on_cuda({{kSm, compute}, {kMemory, memory}}).bound;
+    return counted({{kComputes, compute}, {kMoves, memory}}).bound;
   };
 
   CHECK(bound(85, 50) == Bound::compute);
@@ -65,7 +42,7 @@ TEST_CASE("the bound class follows the two utilizations", "[diagnosis]") {
 }
 
 TEST_CASE("an idle device is explained by its launch before its latency", "[diagnosis]") {
-  const std::map<std::string, double> idle{{kSm, 20}, {kMemory, 20}};
+  const std::map<std::string, double> idle{{kComputes, 20}, {kMoves, 20}};
   auto small = idle;
   small["launch__waves_per_multiprocessor"] = 0.3;
   auto starved = idle;
@@ -73,17 +50,17 @@ TEST_CASE("an idle device is explained by its launch before its latency", "[diag
   starved["sm__warps_active.avg.pct_of_peak_sustained_active"] = 20;
   starved["sm__maximum_warps_per_active_cycle_pct"] = 50;
 
-  CHECK(on_cuda(small).bound == Bound::occupancy);
-  CHECK(on_cuda(starved).bound == Bound::occupancy);
-  CHECK(on_cuda(idle).bound == Bound::latency);
-  CHECK(on_cuda(idle, 9'999).bound == Bound::launch);
+  CHECK(counted(small).bound == Bound::occupancy);
+  CHECK(counted(starved).bound == Bound::occupancy);
+  CHECK(counted(idle).bound == Bound::latency);
+  CHECK(counted(idle, 9'999).bound == Bound::launch);
 }
 
 TEST_CASE("a missing metric is no evidence", "[diagnosis]") {
-  const auto diagnosis = on_cuda({});
+  const auto diagnosis = counted({});
   CHECK(diagnosis.bound == Bound::unknown);
   CHECK(diagnosis.findings.empty());
-  CHECK(on_cuda({{stall("long_scoreboard"), 9}}).findings.empty());  // DRAM unknown
+  CHECK(counted({{waiting("long_scoreboard"), 9}}).findings.empty());  // DRAM unknown
 }
 
 TEST_CASE("each pattern is found on its numbers and not below its threshold", "[diagnosis]") {
@@ -96,75 +73,78 @@ TEST_CASE("each pattern is found on its numbers and not below its threshold", "[
   const char* threads = "smsp__thread_inst_executed_per_inst_executed.ratio";
   const char* fp64 = "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active";
 
-  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 0.4}})) == "small-grid");
-  CHECK(ids(on_cuda({{"launch__grid_size", 100}})) == "small-grid");  // of 132 SMs
-  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 1.1}})) == "tail-effect");
-  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 7.1}})).empty());  // 11 % idle
-  CHECK(ids(on_cuda({{loads, 12.5}})) == "uncoalesced-loads");
-  CHECK(ids(on_cuda({{loads, 61}})).empty());
-  CHECK(ids(on_cuda({{stores, 12.5}})) == "partial-sector-stores");
-  CHECK(ids(on_cuda({{stores, 50}})) == "partial-sector-stores");  // every second word
-  CHECK(ids(on_cuda({{stores, 61}})).empty());
-  CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 5}})) == "latency-bound-loads");
-  CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 50}})) == "dram-bound-latency");
-  CHECK(ids(on_cuda({{dram, 92}})) == "dram-bound-latency");
-  CHECK(ids(on_cuda({{fma, 70}, {tensor, 0.2}})) == "fma-without-tensor");
-  CHECK(ids(on_cuda({{fma, 70}, {tensor, 20}})) == "tensor-pipe-underfed");
-  CHECK(ids(on_cuda({{atomics, 1000}, {stall("lg_throttle"), 3}})) == "atomics-contention");
-  CHECK(ids(on_cuda({{atomics, 0}, {stall("lg_throttle"), 3}})).empty());
-  CHECK(ids(on_cuda({{stall("short_scoreboard"), 2.5}})) == "shared-memory-stalls");
-  CHECK(ids(on_cuda({{stall("barrier"), 2.5}})) == "barrier-stalls");
-  CHECK(ids(on_cuda({{threads, 12}})) == "warp-divergence");
-  CHECK(ids(on_cuda({{fp64, 30}})) == "accidental-fp64");
-  CHECK(ids(on_cuda({{fp64, 3}})).empty());  // saves less than a twentieth
-  CHECK(ids(on_cuda({{"smsp__sass_inst_executed_op_local.sum", 10}})) == "register-spills");
-  CHECK(ids(on_cuda({}, 6'000)) == "launch-bound");
-  CHECK(ids(on_cuda({{stall("membar"), 3}})) == "fence-stalls");
+  CHECK(found(counted({{"launch__waves_per_multiprocessor", 0.4}})) == "small-grid");
+  CHECK(found(counted({{"launch__grid_size", 100}})) == "small-grid");  // of 132 SMs
+  CHECK(found(counted({{"launch__waves_per_multiprocessor", 1.1}})) == "tail-effect");
+  CHECK(found(counted({{"launch__waves_per_multiprocessor", 7.1}})).empty());  // 11 % idle
+  CHECK(found(counted({{loads, 12.5}})) == "uncoalesced-loads");
+  CHECK(found(counted({{loads, 61}})).empty());
+  CHECK(found(counted({{stores, 12.5}})) == "partial-sector-stores");
+  CHECK(found(counted({{stores, 50}})) == "partial-sector-stores");  // every second word
+  CHECK(found(counted({{stores, 61}})).empty());
+  CHECK(found(counted({{waiting("long_scoreboard"), 5}, {dram, 5}})) == "latency-bound-loads");
+  CHECK(found(counted({{waiting("long_scoreboard"), 5}, {dram, 50}})) == "dram-bound-latency");
+  CHECK(found(counted({{dram, 92}})) == "dram-bound-latency");
+  CHECK(found(counted({{fma, 70}, {tensor, 0.2}})) == "fma-without-tensor");
+  CHECK(found(counted({{fma, 70}, {tensor, 20}})) == "tensor-pipe-underfed");
+  CHECK(found(counted({{atomics, 1000}, {waiting("lg_throttle"), 3}})) == "atomics-contention");
+  CHECK(found(counted({{atomics, 0}, {waiting("lg_throttle"), 3}})).empty());
+  CHECK(found(counted({{waiting("short_scoreboard"), 2.5}})) == "shared-memory-stalls");
+  CHECK(found(counted({{waiting("barrier"), 2.5}})) == "barrier-stalls");
+  CHECK(found(counted({{threads, 12}})) == "warp-divergence");
+  CHECK(found(counted({{fp64, 30}})) == "accidental-fp64");
+  CHECK(found(counted({{fp64, 3}})).empty());  // saves less than a twentieth
+  CHECK(found(counted({{"smsp__sass_inst_executed_op_local.sum", 10}})) == "register-spills");
+  CHECK(found(counted({}, 6'000)) == "launch-bound");
+  CHECK(found(counted({{waiting("membar"), 3}})) == "fence-stalls");
 }
 
 TEST_CASE("what limits a kernel within its threads is told from a grid that is too small",
           "[diagnosis]") {
   const char* issue = "smsp__issue_active.avg.pct_of_peak_sustained_active";
   // A warp on each of 132 SMs, as counted for a chain of FMAs.
-  const auto chain = on_cuda({{kSm, 6},
-                              {kMemory, 0.1},
+  const auto chain = counted({{kComputes, 6},
+                              {kMoves, 0.1},
                               {issue, 26},
                               {"launch__grid_size", 132},
                               {"launch__waves_per_multiprocessor", 0.03},
-                              {stall("wait"), 2.7},
-                              {stall("long_scoreboard"), 0.1}});
-  CHECK(ids(chain) == "dependency-chain");
+                              {waiting("wait"), 2.7},
+                              {waiting("long_scoreboard"), 0.1}});
+  CHECK(found(chain) == "dependency-chain");
   CHECK(chain.bound == Bound::latency);
   // The same stalls where SMs have no block.
-  const auto few = on_cuda(
-      {{kSm, 6}, {kMemory, 0.1}, {issue, 26}, {"launch__grid_size", 8}, {stall("wait"), 2.7}});
-  CHECK(ids(few) == "small-grid");
+  const auto few = counted({{kComputes, 6},
+                            {kMoves, 0.1},
+                            {issue, 26},
+                            {"launch__grid_size", 8},
+                            {waiting("wait"), 2.7}});
+  CHECK(found(few) == "small-grid");
   CHECK(few.bound == Bound::occupancy);
 }
 
 TEST_CASE("a full SM is told from one that waits for constants", "[diagnosis]") {
   const char* issue = "smsp__issue_active.avg.pct_of_peak_sustained_active";
   const auto with_issue = [&](double share) {
-    return on_cuda({{kSm, 99},
-                    {kMemory, 1},
+    return counted({{kComputes, 99},
+                    {kMoves, 1},
                     {issue, share},
-                    {stall("mio_throttle"), 700},
-                    {stall("wait"), 1},
+                    {waiting("mio_throttle"), 700},
+                    {waiting("wait"), 1},
                     {"smsp__inst_executed.sum", 2e7},
                     {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e5},
                     {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0}});
   };
-  CHECK(ids(with_issue(2)) == "constant-cache-miss");
+  CHECK(found(with_issue(2)) == "constant-cache-miss");
   CHECK(with_issue(2).bound == Bound::latency);
-  CHECK(ids(with_issue(70)) == "arithmetic-bound");
+  CHECK(found(with_issue(70)) == "arithmetic-bound");
   CHECK(with_issue(70).bound == Bound::compute);
 }
 
 TEST_CASE("findings are ordered by headroom and cite their numbers", "[diagnosis]") {
   const auto diagnosis =
-      on_cuda({{stall("barrier"), 3}, {stall("short_scoreboard"), 6}, {stall("wait"), 1}});
+      counted({{waiting("barrier"), 3}, {waiting("short_scoreboard"), 6}, {waiting("wait"), 1}});
 
-  REQUIRE(ids(diagnosis) == "shared-memory-stalls barrier-stalls");
+  REQUIRE(found(diagnosis) == "shared-memory-stalls barrier-stalls");
   CHECK(diagnosis.findings[0].headroom == Approx(0.6));  // 6 of 3 + 6 + 1, nothing else busy
   CHECK(diagnosis.findings[1].headroom == Approx(0.3));
   CHECK(diagnosis.findings[0].evidence == "stall short_scoreboard (warps per issue) = 6");
@@ -186,8 +166,8 @@ TEST_CASE("double precision is only a finding where no tensor is double", "[diag
 TEST_CASE("kernels of a call weigh as much as their time, and findings name theirs",
           "[diagnosis]") {
   const std::vector<KernelCounters> kernels{
-      {"short", {{"gpu__time_duration.sum", 30'000}, {stall("barrier"), 9}}},
-      {"long", {{"gpu__time_duration.sum", 70'000}, {stall("short_scoreboard"), 9}}}};
+      {"short", {{"gpu__time_duration.sum", 30'000}, {waiting("barrier"), 9}}},
+      {"long", {{"gpu__time_duration.sum", 70'000}, {waiting("short_scoreboard"), 9}}}};
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.kernels = kernels;
@@ -195,7 +175,7 @@ TEST_CASE("kernels of a call weigh as much as their time, and findings name thei
   input.launches = 2;
   const auto diagnosis = diagnose(input);
 
-  REQUIRE(ids(diagnosis) == "shared-memory-stalls barrier-stalls");
+  REQUIRE(found(diagnosis) == "shared-memory-stalls barrier-stalls");
   CHECK(diagnosis.findings[0].evidence.find("kernel long") != std::string::npos);
   // Each waits all of its time: its headroom is its share of the call.
   CHECK(diagnosis.findings[0].headroom == Approx(0.7));
@@ -205,15 +185,15 @@ TEST_CASE("kernels of a call weigh as much as their time, and findings name thei
 TEST_CASE("what kernels of a call have in common counts together", "[diagnosis]") {
   std::vector<KernelCounters> kernels;
   for (const auto* name : {"a", "b", "c"})
-    kernels.push_back({name, {{"gpu__time_duration.sum", 30'000}, {stall("barrier"), 9}}});
-  kernels.push_back({"d", {{"gpu__time_duration.sum", 40'000}, {stall("short_scoreboard"), 9}}});
+    kernels.push_back({name, {{"gpu__time_duration.sum", 30'000}, {waiting("barrier"), 9}}});
+  kernels.push_back({"d", {{"gpu__time_duration.sum", 40'000}, {waiting("short_scoreboard"), 9}}});
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.kernels = kernels;
   input.timing.median = {130'000};
   input.launches = 4;
   const auto diagnosis = diagnose(input);
-  REQUIRE(ids(diagnosis) == "barrier-stalls shared-memory-stalls");
+  REQUIRE(found(diagnosis) == "barrier-stalls shared-memory-stalls");
   CHECK(diagnosis.findings[0].headroom == Approx(9.0 / 13));
 }
 
@@ -221,10 +201,10 @@ TEST_CASE("launches leave a part of a call to its kernels", "[diagnosis]") {
   const auto with_gaps = [](double median) {
     const KernelCounters step{"step",
                               {{"gpu__time_duration.sum", 20'000},
-                               {kSm, 20},
-                               {kMemory, 20},
-                               {stall("barrier"), 3},
-                               {stall("short_scoreboard"), 7}}};
+                               {kComputes, 20},
+                               {kMoves, 20},
+                               {waiting("barrier"), 3},
+                               {waiting("short_scoreboard"), 7}}};
     const std::vector<KernelCounters> kernels(5, step);
     DiagnosisInput input;
     input.kind = DeviceKind::cuda;
@@ -233,9 +213,9 @@ TEST_CASE("launches leave a part of a call to its kernels", "[diagnosis]") {
     input.timing.median = {median};
     return diagnose(input);
   };
-  CHECK(ids(with_gaps(101'000)) == "shared-memory-stalls barrier-stalls");
+  CHECK(found(with_gaps(101'000)) == "shared-memory-stalls barrier-stalls");
   const auto sparse = with_gaps(180'000);
-  CHECK(ids(sparse) == "launch-bound shared-memory-stalls barrier-stalls");
+  CHECK(found(sparse) == "launch-bound shared-memory-stalls barrier-stalls");
   CHECK(sparse.bound == Bound::launch);
   CHECK(sparse.findings[1].headroom == Approx(0.7 * 0.8 * 100 / 180));
   CHECK(with_gaps(130'000).bound == Bound::latency);
@@ -244,7 +224,7 @@ TEST_CASE("launches leave a part of a call to its kernels", "[diagnosis]") {
 TEST_CASE("a call that is mostly gaps is launch-bound, whatever its length", "[diagnosis]") {
   std::vector<KernelCounters> kernels;
   for (int i = 0; i < 50; ++i)
-    kernels.push_back({"step", {{"gpu__time_duration.sum", 2'000}, {kSm, 70}, {kMemory, 30}}});
+    kernels.push_back({"step", {{"gpu__time_duration.sum", 2'000}, {kComputes, 70}, {kMoves, 30}}});
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.kernels = kernels;
@@ -266,8 +246,8 @@ TEST_CASE("a call that is mostly gaps is launch-bound, whatever its length", "[d
 
 TEST_CASE("kernels of different classes make a mixed call", "[diagnosis]") {
   const std::vector<KernelCounters> kernels{
-      {"a", {{"gpu__time_duration.sum", 50'000}, {kSm, 90}, {kMemory, 20}}},
-      {"b", {{"gpu__time_duration.sum", 50'000}, {kSm, 20}, {kMemory, 90}}}};
+      {"a", {{"gpu__time_duration.sum", 50'000}, {kComputes, 90}, {kMoves, 20}}},
+      {"b", {{"gpu__time_duration.sum", 50'000}, {kComputes, 20}, {kMoves, 90}}}};
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.kernels = kernels;
@@ -277,8 +257,8 @@ TEST_CASE("kernels of different classes make a mixed call", "[diagnosis]") {
 }
 
 TEST_CASE("a short call that keeps a unit busy is not called launch-bound", "[diagnosis]") {
-  CHECK(on_cuda({{kSm, 20}, {kMemory, 85}}, 8'000).bound == Bound::memory);
-  CHECK(on_cuda({{kSm, 20}, {kMemory, 30}}, 8'000).bound == Bound::launch);
+  CHECK(counted({{kComputes, 20}, {kMoves, 85}}, 8'000).bound == Bound::memory);
+  CHECK(counted({{kComputes, 20}, {kMoves, 30}}, 8'000).bound == Bound::launch);
 }
 
 TEST_CASE("tensor cores are not advised for integers", "[diagnosis]") {
@@ -291,9 +271,9 @@ TEST_CASE("tensor cores are not advised for integers", "[diagnosis]") {
   input.timing.median = {100'000};
   input.kernels = kernels;
   input.dtypes = {DType::u32};
-  CHECK(ids(diagnose(input)).empty());
+  CHECK(found(diagnose(input)).empty());
   input.dtypes = {DType::f32};
-  CHECK(ids(diagnose(input)) == "fma-without-tensor");
+  CHECK(found(diagnose(input)) == "fma-without-tensor");
   // Floating tensors, but the multiplications that were counted are of integers.
   const std::vector<KernelCounters> counted{
       {"hash",
@@ -302,7 +282,7 @@ TEST_CASE("tensor cores are not advised for integers", "[diagnosis]") {
         {"smsp__inst_executed.sum", 1e6},
         {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 1e4}}}};
   input.kernels = counted;
-  CHECK(ids(diagnose(input)).empty());
+  CHECK(found(diagnose(input)).empty());
 }
 
 TEST_CASE("host kernels are judged by a near roof", "[diagnosis]") {
@@ -310,10 +290,10 @@ TEST_CASE("host kernels are judged by a near roof", "[diagnosis]") {
   // c = a + b at full bandwidth: three of the four bytes moved are declared.
   CHECK(on_host(0.5, 0.02).bound == Bound::memory);
   CHECK(on_host(0.1, 0.7).bound == Bound::compute);
-  CHECK(ids(on_host(0.9, 0.1)) == "host-memory-bandwidth");
+  CHECK(found(on_host(0.9, 0.1)) == "host-memory-bandwidth");
   // Far below both, and the call was not sampled: nothing says why.
   CHECK(on_host(0.2, 0.1).bound == Bound::unknown);
-  CHECK(ids(on_host(0.2, 0.01)).empty());
+  CHECK(found(on_host(0.2, 0.01)).empty());
   CHECK(on_host({}, {}).bound == Bound::unknown);
 }
 
@@ -339,7 +319,7 @@ std::string on_two_cores(std::map<std::string, double> metrics) {
   DiagnosisInput input;
   input.device.multiprocessors = 2;
   input.kernels = kernels;
-  return ids(diagnose(input));
+  return found(diagnose(input));
 }
 
 }  // namespace
@@ -370,7 +350,7 @@ TEST_CASE("neighbors that hold the cores are named, and threads are not judged t
 TEST_CASE("counted misses are a finding where the processor counts them", "[diagnosis]") {
   const std::map<std::string, double> waiting{
       {"instructions", 1e6}, {"cycles", 4e6}, {"LLC-load-misses", 2e4}};  // ipc 0.25, 20 per 1,000
-  CHECK(ids(on_host(0.1, 0.01, waiting)) == "host-cache-miss");
+  CHECK(found(on_host(0.1, 0.01, waiting)) == "host-cache-miss");
 }
 
 TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosis]") {
@@ -381,10 +361,10 @@ TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosi
       {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 20},
       {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 20},
       {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 50},
-      {stall("long_scoreboard"), 5},
-      {stall("short_scoreboard"), 5},
-      {stall("barrier"), 5},
-      {stall("lg_throttle"), 5},
+      {waiting("long_scoreboard"), 5},
+      {waiting("short_scoreboard"), 5},
+      {waiting("barrier"), 5},
+      {waiting("lg_throttle"), 5},
       {"smsp__sass_inst_executed_op_global_atom.sum", 5},
       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 5},
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 10},
