@@ -83,13 +83,15 @@ class DeviceArenas : public TimedArenas {
     return process.prepare(plan_, rotation, call);
   }
 
-  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+  [[nodiscard]] int count(const CandidateProcess& /*process*/) const override {
+    return static_cast<int>(places_.size());
+  }
+
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int place,
                                       const CallContext& call) override {
     const auto& given = given_[&process];
-    const auto reached =
-        static_cast<unsigned>(std::clamp(calls, 1, static_cast<int>(places_.size())));
-    const auto index = static_cast<std::size_t>(random_() % reached);
-    auto uses = process.uses(static_cast<int>(index), call);
+    const auto index = static_cast<std::size_t>(place);
+    auto uses = process.uses(place, call);
     if (!uses) return uses.error();
     if (process.fault()) return std::optional<Reason>{};
     const wire::Uses changes{given.rotation.refresh_seeds[index], *uses};
@@ -145,7 +147,7 @@ class DeviceArenas : public TimedArenas {
   ArenaPlan content_;
   std::string secret_;
   std::vector<std::int64_t> places_;  ///< of the arenas in a process's memory
-  std::mt19937_64 random_;            // shifts and places; not secret
+  std::mt19937_64 random_;            // shifts; not secret
   std::vector<std::string> seeds_;    // of the contents, by place
   int made_ = 0;
   std::int64_t shift_ = 0;

@@ -59,13 +59,16 @@ class FileArenas : public TimedArenas {
     return done;
   }
 
-  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+  [[nodiscard]] int count(const CandidateProcess& /*process*/) const override {
+    return static_cast<int>(trials_.size());
+  }
+
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int index,
                                       const CallContext& call) override {
     const auto& given = given_[&process];
-    const auto reached = std::min(given.order.size(), static_cast<std::size_t>(std::max(1, calls)));
-    const auto place = static_cast<std::size_t>(random_() % reached);
+    const auto place = static_cast<std::size_t>(index);
     const Trial& trial = trials_[given.order[place]];
-    auto returned = process.collect(static_cast<int>(place), trial.plan.layout.bytes, call);
+    auto returned = process.collect(index, trial.plan.layout.bytes, call);
     if (!returned) return returned.error();
     if (!*returned) return std::optional<Reason>{};
     auto last = judge_.refreshed(trial, given.seeds[place], (*returned)->uses, call);
@@ -84,7 +87,7 @@ class FileArenas : public TimedArenas {
   Judge& judge_;
   std::vector<Trial> trials_;
   bool changes_;
-  std::mt19937_64 random_;  // orders and places; not secret
+  std::mt19937_64 random_;  // orders and shifts; not secret
   std::vector<std::size_t> order_;
   std::int64_t shift_ = 0;
   std::map<const CandidateProcess*, Given> given_;
@@ -136,13 +139,16 @@ class SplitArenas : public TimedArenas {
   Status give(CandidateProcess& process, const CallContext& call) override {
     return of(process).give(process, call);
   }
-  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+  [[nodiscard]] int count(const CandidateProcess& process) const override {
+    return of(process).count(process);
+  }
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int index,
                                       const CallContext& call) override {
-    return of(process).judge(process, calls, call);
+    return of(process).judge(process, index, call);
   }
 
  private:
-  TimedArenas& of(const CandidateProcess& process) {
+  [[nodiscard]] TimedArenas& of(const CandidateProcess& process) const {
     return &process == &process_ ? its_ : theirs_;
   }
 

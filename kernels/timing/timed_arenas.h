@@ -38,9 +38,11 @@ class TimedArenas {
   virtual Status renew(const CallContext& call) = 0;
   /// Replaces the arenas given before. A fault of the process stays recorded in the process.
   virtual Status give(CandidateProcess& process, const CallContext& call) = 0;
-  /// What is wrong with one arena, drawn at random in this call, after blocks of up to `calls`
-  /// timed calls since `give`. Empty if nothing is wrong or the process failed.
-  virtual Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+  /// How many arenas a process was given; its calls use them in turn, from the first on.
+  [[nodiscard]] virtual int count(const CandidateProcess& process) const = 0;
+  /// What is wrong with what the last call in arena `index` left there. Empty if nothing is wrong
+  /// or the process failed.
+  virtual Result<std::optional<Reason>> judge(CandidateProcess& process, int index,
                                               const CallContext& call) = 0;
 };
 

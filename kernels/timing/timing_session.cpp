@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -26,13 +25,9 @@ constexpr int kRoundsOfFixed = 10;  // a given number of samples is split into t
 constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
+constexpr double kLastCallsShare = 0.05;  // of the time limit, for calls that are only judged
 // So many times slower is beyond any noise, and a call that fills a block is worth sparing.
 constexpr double kDistant = 4;
-
-constexpr std::size_t kEvenLooks = 5;
-constexpr double kEvenShare = 0.18;  // the least with which eight rounds can decide, and a little
-constexpr std::size_t kFirstLook = 8;
-constexpr std::size_t kSecondLook = 13;
 
 std::size_t rounds_of(const ContestantRecord& record) {
   return record.blocks.size() / kBlocksOfRound;
@@ -120,22 +115,6 @@ int samples_of(const ContestantRecord& record) {
 
 }  // namespace
 
-Look look_at(std::size_t index, double rate) {
-  std::size_t rounds = kFirstLook;
-  std::size_t next = kSecondLook;
-  for (std::size_t i = 0; i < index; ++i) rounds = std::exchange(next, rounds + next);
-  if (index == 0) rounds = std::clamp(fewest_rounds(kEvenShare * rate), rounds, next - 1);
-  if (index < kEvenLooks) return {rounds, kEvenShare};
-  const double rest = 1 - kEvenShare * static_cast<double>(kEvenLooks);
-  return {rounds, rest * std::pow(0.5, static_cast<double>(index - kEvenLooks + 1))};
-}
-
-Look look_after(std::size_t rounds, double rate) {
-  std::size_t index = 0;
-  while (look_at(index, rate).rounds < rounds) ++index;
-  return look_at(index, rate);
-}
-
 std::vector<Contestant> contestants_of(
     const std::vector<std::pair<std::string, const Candidate*>>& versions,
     std::vector<CandidateProcess>& processes) {
@@ -151,7 +130,7 @@ struct TimingSession::Lane {
   CacheMode cache_mode;
   double call_ms = 0;  ///< of one sample including everything around it
   int taken = 0;
-  int calls = 0;  ///< timed calls on the arenas given last
+  int calls = 0;  ///< on the arenas given last
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
@@ -188,7 +167,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     // Kernels cannot predict which call is the last, or which are checked before it.
     const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
     if (stop || due)
-      if (auto done = check_all(lanes, call); !done) return done.error();
+      if (auto done = check_all(lanes, stop.has_value(), call); !done) return done.error();
     if (!lanes.front().runs()) break;
     if (!stop) continue;
     session_.stop_reason = *std::move(stop);
@@ -232,10 +211,13 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
   return {};
 }
 
-Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& call) {
+Status TimingSession::check_all(std::vector<Lane>& lanes, bool last, const CallContext& call) {
   const auto start = steady_clock::now();
-  for (auto& lane : lanes)
-    if (auto done = judge(lane, call); !done) return done;
+  for (auto& lane : lanes) {
+    if (last)
+      if (auto done = call_again(lane, call); !done) return done;
+    if (auto done = judge(lane, last, call); !done) return done;
+  }
   checked_ms_ = milliseconds_since(start);
   since_checked_ms_ = 0;
   return {};
@@ -257,6 +239,7 @@ Status TimingSession::probe(Lane& lane, const CallContext& call) {
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
+  lane.calls = plan.warmup + 1;
   lane.call_ms = milliseconds_since(start) / (plan.warmup + 1);
   (void)lane.failed();
   return {};
@@ -297,8 +280,7 @@ Status TimingSession::block(Lane& lane, const CallContext& call) {
   lane.call_ms = spent / (plan.warmup + plan.samples);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
-  // The first block after `give` uses the places of the rotation from the first on.
-  lane.calls = std::max(lane.calls, plan.warmup + plan.samples);
+  lane.calls += plan.warmup + static_cast<int>(samples->elapsed_ns.size());
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
   // A round has two blocks; that of a distant one lacks the other.
   if (lane.record.distant) lane.record.blocks.emplace_back();
@@ -306,10 +288,31 @@ Status TimingSession::block(Lane& lane, const CallContext& call) {
   return {};
 }
 
-/// One arena, drawn at random in this call, must have the right answers.
-Status TimingSession::judge(Lane& lane, const CallContext& call) {
+/// Untimed calls until an arena was called with other contents than the first, if they take little
+/// of the time: a kernel that keeps answers by address is right in the first call at each.
+Status TimingSession::call_again(Lane& lane, const CallContext& call) {
   if (!lane.runs() || lane.calls == 0) return {};
-  auto wrong = arenas_.judge(*lane.process, lane.calls, call);
+  const int missing = arenas_.count(*lane.process) + 1 - lane.calls;
+  const double allowed = kLastCallsShare * static_cast<double>(plan_.time_limit.count());
+  if (missing <= 0 || missing * lane.call_ms > allowed) return {};
+  auto samples =
+      lane.process->time({missing - 1, 1, lane.cache_mode, plan_.host_time, kBlockLimitMs}, call);
+  if (!samples) return samples.error();
+  lane.calls += missing;
+  (void)lane.failed();
+  return {};
+}
+
+/// One arena, drawn at random in this call, must have the right answers: of those called so far,
+/// or, always at the end, of those called more than once.
+Status TimingSession::judge(Lane& lane, bool last, const CallContext& call) {
+  if (!lane.runs() || lane.calls == 0) return {};
+  const int count = arenas_.count(*lane.process);
+  const int called_again = std::min(lane.calls - count, count);
+  const int drawn_from =
+      called_again > 0 && (last || random_() % 2 == 0) ? called_again : std::min(lane.calls, count);
+  const auto index = static_cast<int>(random_() % static_cast<unsigned>(drawn_from));
+  auto wrong = arenas_.judge(*lane.process, index, call);
   if (!wrong) return wrong.error();
   if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/process/candidate_process.h"
+#include "kernels/timing/looks.h"
 #include "kernels/timing/noise.h"
 #include "kernels/timing/statistics.h"
 #include "kernels/timing/timed_arenas.h"
@@ -66,23 +67,6 @@ struct SessionRecord {
   int discard_first = 1;           ///< of each contestant's samples
 };
 
-/// Intervals are examined after 8, 13, 21, 34, 55 … rounds. Repeated looks with a chance to stop
-/// inflate false positives, so the error rate is split across the looks: 18 % of it for each of the
-/// first five, then half of what is left each time, so that a session may go on for as long as
-/// somebody wants to wait. `rate`: of one verdict; where several share a session's, eight rounds
-/// cannot decide, and the first look waits for as many as can, twelve at most.
-struct Look {
-  std::size_t rounds = 0;
-  double share = 0;  ///< of the error rate
-};
-[[nodiscard]] Look look_at(std::size_t index, double rate = kErrorRate);
-/// The look that a session which ends after so many rounds uses up.
-[[nodiscard]] Look look_after(std::size_t rounds, double rate = kErrorRate);
-
-/// The most rounds for a precise time of one kernel, and for a comparison that nobody waits for.
-inline constexpr std::size_t kPreciseRounds = 55;
-inline constexpr std::size_t kMostRounds = 144;
-
 /// Why a session that has recorded this in so much time ends: all verdicts are in, or the samples
 /// or the time are used up. Empty: it goes on. Pure.
 [[nodiscard]] std::optional<std::string> reason_to_stop(const SessionRecord& session,
@@ -100,7 +84,9 @@ void note_distant(SessionRecord& session);
 /// samples in random order and a second block in the reverse order (ABBA), so that clock drift and
 /// contention affect all alike. Inputs change before every call. All contestants repeatedly get the
 /// same contents at new addresses, and now and then, and at the end, must have the right answers in
-/// an arena drawn at random; how often depends on the cost relative to the sampling.
+/// an arena drawn at random; how often depends on the cost relative to the sampling. At the end
+/// that is an arena which was called with other contents before, unless such calls would take too
+/// long.
 ///
 /// In a `sparing` session a distant contestant gets a single call in each round from the second on,
 /// without a block in the reverse order: the rounds remain the units of all intervals.
@@ -119,12 +105,13 @@ class TimingSession {
 
   Status arrange(std::vector<Lane>& lanes, const CallContext& call);
   Status round(std::vector<Lane>& lanes, const CallContext& call);
-  Status check_all(std::vector<Lane>& lanes, const CallContext& call);
+  Status check_all(std::vector<Lane>& lanes, bool last, const CallContext& call);
   Status give(Lane& lane, const CallContext& call);
   Status probe(Lane& lane, const CallContext& call);
   Status block(Lane& lane, const CallContext& call);
   [[nodiscard]] wire::TimeBlock plan_of(const Lane& lane);
-  Status judge(Lane& lane, const CallContext& call);
+  Status call_again(Lane& lane, const CallContext& call);
+  Status judge(Lane& lane, bool last, const CallContext& call);
   [[nodiscard]] int block_size(const Lane& lane);
 
   TimedArenas& arenas_;

@@ -1,7 +1,9 @@
 // A state folder and a finished run as commit f836b6d wrote them (`ratchet demo --implementation
 // host-cpp`), packed with nothing but caches left out.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/fd.h"
 #include "server/core/process.h"
 #include "server/core/text.h"
 #include "tests/support/places.h"
@@ -26,7 +29,8 @@ const fs::path kOutput = "/tmp/ratchet-demo-azm9Bf";
 class OlderState {
  public:
   OlderState() {
-    if (fs::exists(kOutput)) SKIP("another test has unpacked the run");
+    REQUIRE(::flock(lock_.get(), LOCK_EX) == 0);
+    fs::remove_all(kOutput);  // of a test that was killed
     const auto archive = source_dir() / "tests/server/older_state/f836b6d.tar.xz";
     REQUIRE(run({"tar", "xJf", archive.string(), "-C", folder_.path().string()}).status.clean());
     fs::copy(folder_ / kOutput.filename(), kOutput, fs::copy_options::recursive);
@@ -62,6 +66,8 @@ class OlderState {
     return *std::move(ended);
   }
 
+  /// Of the tests that unpack the run, one at a time.
+  Fd lock_{::open((kOutput.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)};
   TempFolder folder_;
 };
 

@@ -29,9 +29,12 @@ class Noted : public TimedArenas {
     asked += 'g';
     return arenas_.give(process, call);
   }
-  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+  [[nodiscard]] int count(const CandidateProcess& process) const override {
+    return arenas_.count(process);
+  }
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int index,
                                       const CallContext& call) override {
-    return arenas_.judge(process, calls, call);
+    return arenas_.judge(process, index, call);
   }
 
   std::string asked;
@@ -55,4 +58,25 @@ TEST_CASE("memory is taken back before it is dealt anew, and given again", "[tim
   CHECK(session->contestants.front().reasons.empty());
   REQUIRE(arenas.asked.size() >= 6);
   for (std::size_t i = 0; i < arenas.asked.size(); ++i) CHECK(arenas.asked[i] == "trg"[i % 3]);
+}
+
+TEST_CASE("however short a session is, it ends with a second call at an address", "[timing]") {
+  Supplied one(
+      "auto& answers = kept[x]; "
+      "if (answers.empty()) for (int i = 0; i < n; ++i) answers.push_back(2 * x[i]); "
+      "std::copy(answers.begin(), answers.end(), y);",
+      1000,
+      "#include <algorithm>\n#include <map>\n#include <vector>\n"
+      "static std::map<const float*, std::vector<float>> kept;");
+  REQUIRE(one.arenas->count(*one.process) == 4);
+  SessionPlan plan;
+  plan.warmup = 0;
+  plan.samples = 2;  // three calls with the one that says how long a call takes
+
+  const auto session =
+      TimingSession(*one.arenas, plan).run({{"v0", &*one.process, {}}}, one.fixture.call);
+
+  REQUIRE(session);
+  REQUIRE(session->contestants.front().reasons.size() == 1);
+  CHECK(session->contestants.front().reasons.front().code == "timed_output_wrong");
 }

@@ -15,8 +15,8 @@ namespace ratchet::test {
 
 /// A kernel with arenas, in the parts of a laboratory.
 struct Supplied {
-  explicit Supplied(const std::string& body, int n) {
-    contract = fixture.doubling(doubling_source(body), n);
+  Supplied(const std::string& body, int n, const std::string& head = "") {
+    contract = fixture.doubling(doubling_source(body, head), n);
     const auto candidate = fixture.built(contract);
     const LabOptions options{.state_dir = fixture.folder.path() / "state",
                              .worker_dir = build_dir() / "bin",

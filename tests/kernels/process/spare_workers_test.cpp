@@ -1,12 +1,12 @@
 #include "kernels/process/spare_workers.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <csignal>
 #include <set>
-#include <thread>
 
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/descendants.h"
@@ -27,6 +27,14 @@ WorkerSpec spec(std::int64_t arena_bytes) {
 }
 
 constexpr std::size_t kMany = 9;
+
+/// Kills a child, which then waits to be reaped.
+void kill_one() {
+  const pid_t pid = *alive().begin();
+  ::kill(pid, SIGKILL);
+  siginfo_t ended{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) == 0);
+}
 
 TEST_CASE("a spare worker is there before it is needed, and serves one alone", "[worker]") {
   SpareWorkers spares;
@@ -91,8 +99,7 @@ TEST_CASE("a spare worker that died after it was ready is not taken", "[worker]"
   SpareWorkers spares;
   CHECK(spares.keep(spec(1000), 1, kMany) == 1);
   spares.settle({});
-  ::kill(*alive().begin(), SIGKILL);
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // it dies, and waits to be reaped
+  kill_one();
 
   auto worker = spares.take(spec(1000));
 
@@ -105,7 +112,7 @@ TEST_CASE("a spare worker that died after it was ready is not taken", "[worker]"
 TEST_CASE("spare workers that have died are found when they settle", "[worker]") {
   SpareWorkers spares;
   CHECK(spares.keep(spec(1000), 2, kMany) == 2);
-  ::kill(*alive().begin(), SIGKILL);
+  kill_one();
 
   spares.settle({});
 
