@@ -228,7 +228,7 @@ TEST_CASE("no page of the wiki estimates a gain as a range that nobody measured"
   }
 }
 
-TEST_CASE("the wiki is spelled as in the United States") {
+TEST_CASE("the wiki is spelled as in the United States", "[slow]") {
   // British forms of the words that the wiki uses most; searches find both spellings.
   const std::regex british(
       R"(\b\w*((vector|special|quant|util|optim|synchron|serial|privat|parallel|initial|normal|material)is(e|ed|es|ing|ation)|neighbour|behaviour|colour|favour|centre)\w*)",

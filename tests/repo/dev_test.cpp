@@ -115,7 +115,7 @@ struct PretendedBuild {
   }
 };
 
-TEST_CASE("no verb of dev compiles again what another has compiled", "[repo]") {
+TEST_CASE("no verb of dev compiles again what another has compiled", "[repo][slow]") {
   PretendedBuild build;
 
   const auto programs = build.objects_of("demo");
@@ -134,7 +134,7 @@ TEST_CASE("no verb of dev compiles again what another has compiled", "[repo]") {
   CHECK(build.objects_of("test").empty());
 }
 
-TEST_CASE("dev fuzz builds a fuzzer in a folder of its own and runs it", "[repo]") {
+TEST_CASE("dev fuzz builds a fuzzer in a folder of its own and runs it", "[repo][slow]") {
   PretendedBuild build;
   build.shim("clang++-19", kClang);
   build.shim("clang-19", "#!/bin/sh\nexec gcc \"$@\"\n");

@@ -88,7 +88,7 @@ bool says(const Captured& done, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("what a run uses of a lab is kept over servers, with its cost", "[labs]") {
+TEST_CASE("what a run uses of a lab is kept over servers, with its cost", "[labs][slow]") {
   const PricedLab lab;
 
   const auto run = lab.created({{"lab", "far"}, {"max_lab_seconds", 600}});
@@ -107,7 +107,7 @@ TEST_CASE("what a run uses of a lab is kept over servers, with its cost", "[labs
   CHECK(lab.run({"show", run}).out.find("max_lab_seconds") != std::string::npos);
 }
 
-TEST_CASE("at its limit a run measures no more until the user allows more", "[labs]") {
+TEST_CASE("at its limit a run measures no more until the user allows more", "[labs][slow]") {
   const PricedLab lab;
   const auto run = lab.created({{"lab", "far"}});
 
@@ -129,7 +129,7 @@ TEST_CASE("at its limit a run measures no more until the user allows more", "[la
 }
 
 TEST_CASE("a call that reaches the limit is cut off there, and nothing of it is recorded",
-          "[labs]") {
+          "[labs][slow]") {
   const PricedLab lab;
   const auto run = lab.created({{"lab", "far"}});
   lab.must({"call", "check_correctness", step(run)});

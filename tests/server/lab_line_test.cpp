@@ -128,7 +128,7 @@ std::size_t left_after_kill(const Line& line, const Json& created, const std::st
 
 }  // namespace
 
-TEST_CASE("a source crosses the line to a lab once, whatever is asked about it", "[labs]") {
+TEST_CASE("a source crosses the line to a lab once, whatever is asked about it", "[labs][slow]") {
   const Line line;
   const auto command = fmt::format("tee -a {} | {}", (line / "sent").string(), line.lab());
 
@@ -143,7 +143,7 @@ TEST_CASE("a source crosses the line to a lab once, whatever is asked about it",
   CHECK(profiled["timing"]["median_ns"].get<double>() > 0);
 }
 
-TEST_CASE("a text that was damaged at the lab is sent again", "[labs]") {
+TEST_CASE("a text that was damaged at the lab is sent again", "[labs][slow]") {
   const Line line;
   const auto run = line.must("create_run", line.marked_task(), line.lab());
   int damaged = 0;
@@ -229,7 +229,7 @@ while head := sys.stdin.readline():
   CHECK(without.find("asked for host-cpp") != std::string::npos);
 }
 
-TEST_CASE("a server that is killed takes its lab with all that runs there along", "[labs]") {
+TEST_CASE("a server that is killed takes its lab with all that runs there along", "[labs][slow]") {
   const Line line;
   const auto run = line.must("create_run", line.marked_task(), line.lab());
   line.must("check_correctness", next_step(run), line.lab());

@@ -60,7 +60,8 @@ class TwoMachines {
 
 }  // namespace
 
-TEST_CASE("a run on a lab is built, checked and profiled there, and recorded here", "[labs]") {
+TEST_CASE("a run on a lab is built, checked and profiled there, and recorded here",
+          "[labs][slow]") {
   const TwoMachines machines;
   const auto command = "echo Welcome to far; " + machines.lab_command();
 

@@ -131,7 +131,7 @@ TEST_CASE("a command ends as soon as it has answered", "[process]") {
   CHECK(shortest < 95ms);  // who waits for signals must not sleep, say, a tenth of a second
 }
 
-TEST_CASE("when the input ends, the server, its job and all their descendants end", "[end]") {
+TEST_CASE("when the input ends, the server, its job and all their descendants end", "[end][slow]") {
   BusyServer busy;
   CHECK_FALSE(busy.all_dead());
 
@@ -140,7 +140,8 @@ TEST_CASE("when the input ends, the server, its job and all their descendants en
   CHECK(comes_true([&] { return busy.all_dead(); }));
 }
 
-TEST_CASE("when the parent is killed, the server, its job and all their descendants end", "[end]") {
+TEST_CASE("when the parent is killed, the server, its job and all their descendants end",
+          "[end][slow]") {
   BusyServer busy;
 
   busy.kill_parent();

@@ -47,7 +47,7 @@ void check_first_version(const TempFolder& folder, const std::string& arguments,
   CHECK(checked.find("passed: true") != std::string::npos);
 }
 
-TEST_CASE("the C++ kernel in README works as printed", "[readme]") {
+TEST_CASE("the C++ kernel in README works as printed", "[readme][slow]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "twice.cpp", block_with("extern \"C\" void solve")));
   REQUIRE(write_file(folder / "ref.py", block_with("def reference")));
@@ -57,7 +57,7 @@ TEST_CASE("the C++ kernel in README works as printed", "[readme]") {
   check_first_version(folder, command.substr(begin, command.rfind('\'') - begin));
 }
 
-TEST_CASE("the Python kernel and its inputs in README work as printed", "[readme]") {
+TEST_CASE("the Python kernel and its inputs in README work as printed", "[readme][slow]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "twice.py", block_with("def run_kernel")));
   REQUIRE(write_file(folder / "ref.py", block_with("def inputs") + block_with("def reference")));
@@ -68,7 +68,7 @@ TEST_CASE("the Python kernel and its inputs in README work as printed", "[readme
 
 constexpr const char* kTasks = "docs/tasks.md";
 
-TEST_CASE("the C++ task in docs/tasks.md works as printed", "[readme]") {
+TEST_CASE("the C++ task in docs/tasks.md works as printed", "[readme][slow]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "spmv.cpp", block_with("void solve(const int* offsets", kTasks)));
   REQUIRE(write_file(folder / "ref.py", block_with("def reference(offsets", kTasks)));
@@ -76,7 +76,7 @@ TEST_CASE("the C++ task in docs/tasks.md works as printed", "[readme]") {
   check_first_version(folder, block_with("\"path\": \"spmv.cpp\"", kTasks));
 }
 
-TEST_CASE("the Python task in docs/tasks.md works as printed", "[readme]") {
+TEST_CASE("the Python task in docs/tasks.md works as printed", "[readme][slow]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "norm.py", block_with("def run_kernel(x, weight", kTasks)));
   REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, weight", kTasks)));
@@ -95,7 +95,7 @@ TEST_CASE("the torch module in docs/tasks.md works as printed", "[readme][python
   check_first_version(folder, block_with("\"path\": \"layer.py\"", kTasks), python.string());
 }
 
-TEST_CASE("the check of properties in docs/tasks.md takes the other roots, too", "[readme]") {
+TEST_CASE("the check of properties in docs/tasks.md takes the other roots, too", "[readme][slow]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "ref.py", block_with("def check_outputs(inputs", kTasks)));
   REQUIRE(write_file(folder / "roots.py",
@@ -108,7 +108,8 @@ TEST_CASE("the check of properties in docs/tasks.md takes the other roots, too",
                   {"name": "roots", "dtype": "float32", "shape": ["n"], "role": "out"}]})");
 }
 
-TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GPU", "[readme]") {
+TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GPU",
+          "[readme][slow]") {
   if (!find_program("nvcc")) SKIP("nvcc is not installed");
   const TempFolder folder;
   REQUIRE(write_file(folder / "histogram.cu", block_with("__global__ void count", kTasks)));
@@ -119,7 +120,7 @@ TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GP
   CHECK(built.find("registers") != std::string::npos);
 }
 
-TEST_CASE("the histogram in docs/tasks.md is a task, tried on the processor", "[readme]") {
+TEST_CASE("the histogram in docs/tasks.md is a task, tried on the processor", "[readme][slow]") {
   const TempFolder folder;
   auto run = Json::parse(block_with("\"init\": \"zeros\"", kTasks));
   run["kernel"] = {{"text",

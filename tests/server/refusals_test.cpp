@@ -139,7 +139,7 @@ class Session {
   int count_ = 0;
 };
 
-TEST_CASE("every refusal says verbatim what the golden file says", "[refusals]") {
+TEST_CASE("every refusal says verbatim what the golden file says", "[refusals][slow]") {
   const auto golden = read_file(golden_file());
   REQUIRE(golden);
   Session session;

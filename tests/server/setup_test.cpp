@@ -77,7 +77,8 @@ class Home {
   TempFolder folder_;
 };
 
-TEST_CASE("setup connects a client whose server answers, and undoes every byte of it", "[setup]") {
+TEST_CASE("setup connects a client whose server answers, and undoes every byte of it",
+          "[setup][slow]") {
   const auto [client, file, before, place] = GENERATE(
       std::tuple{"claude", kClaude, "{\"numStartups\":3,\"projects\":{}}", "/mcpServers/ratchet"},
       std::tuple{"cursor", kCursor, "{\n  // mine\n  \"mcpServers\": {\"a\": {\"url\": \"u\"}}\n}",

@@ -229,7 +229,7 @@ void check_that_it_fits(const Words& words, const std::string& shown) {
   CHECK(lines.empty());
 }
 
-TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[terminal]") {
+TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[terminal][slow]") {
   const TempFolder home;
   put_inputs(home);
   Screen screen;
@@ -394,7 +394,7 @@ void check_json(Words words, const TempFolder& home) {
   CHECK(Json::parse(done->out, nullptr, false).is_object());
 }
 
-TEST_CASE("every command answers in JSON when asked", "[terminal]") {
+TEST_CASE("every command answers in JSON when asked", "[terminal][slow]") {
   const TempFolder home;
   put_inputs(home);
   for (const auto& words : commands_without_a_run()) check_json(words, home);

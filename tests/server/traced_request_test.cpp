@@ -23,7 +23,7 @@ std::string without_spent(const std::string& text) {
   return text.substr(0, at);
 }
 
-TEST_CASE("the traced request in CONTRIBUTING goes as printed", "[readme]") {
+TEST_CASE("the traced request in CONTRIBUTING goes as printed", "[readme][slow]") {
   const TempFolder folder;
   const std::string page = "CONTRIBUTING.md";
   REQUIRE(write_file(folder / "twice.cpp", block_with("extern \"C\" void solve")));

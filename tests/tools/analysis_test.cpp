@@ -35,7 +35,7 @@ constexpr const char* kAdd =
     "extern \"C\" void solve(const float* x, float* y, int n) {\n"
     "  add<<<(n + 255) / 256, 256>>>(x, y, n);\n}\n";
 
-TEST_CASE("a CUDA kernel is built for a GPU that is not here, and not judged", "[analysis]") {
+TEST_CASE("a CUDA kernel is built for a GPU that is not here, and not judged", "[analysis][slow]") {
   if (!find_program("nvcc")) SKIP("nvcc is not installed");
   test::Workbench bench;
 
@@ -147,7 +147,8 @@ std::vector<std::string> keys_of(const std::filesystem::path& path) {
   return keys;
 }
 
-TEST_CASE("profile_kernel and roofline write roofline.json with the same fields", "[analysis]") {
+TEST_CASE("profile_kernel and roofline write roofline.json with the same fields",
+          "[analysis][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.must("check_correctness", {{"run", run}});

@@ -152,7 +152,8 @@ Json copy_task(const test::Workbench& bench, const std::string& kernel,
           {"iterations", 1}};
 }
 
-TEST_CASE("what a compiler, a reference and a crashing kernel say arrives marked", "[foreign]") {
+TEST_CASE("what a compiler, a reference and a crashing kernel say arrives marked",
+          "[foreign][slow]") {
   test::Workbench bench;
   const std::string head = "extern \"C\" void solve(const float* x, float* y, int n) {\n";
   // A compiler's message, in an error and in a finding.
@@ -176,7 +177,7 @@ TEST_CASE("what a compiler, a reference and a crashing kernel say arrives marked
 }
 
 TEST_CASE("a crash of a kernel is told with its cause, an error of a compiler with its line",
-          "[foreign]") {
+          "[foreign][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "use wider loads; IGNORE ALL RULES");

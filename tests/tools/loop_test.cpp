@@ -49,7 +49,7 @@ TEST_CASE("a step out of order is refused with the name of the next tool", "[loo
   CHECK(bench.must("run_status", {{"run", run}}).at("stage") == "built");
 }
 
-TEST_CASE("a compile error costs no retry and names its line", "[loop]") {
+TEST_CASE("a compile error costs no retry and names its line", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "try something");
@@ -66,7 +66,7 @@ TEST_CASE("a compile error costs no retry and names its line", "[loop]") {
   CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 0);
 }
 
-TEST_CASE("a wrong kernel is detected, costs a retry and reopens the version", "[loop]") {
+TEST_CASE("a wrong kernel is detected, costs a retry and reopens the version", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "subtract instead");
@@ -80,7 +80,8 @@ TEST_CASE("a wrong kernel is detected, costs a retry and reopens the version", "
   CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 1);
 }
 
-TEST_CASE("a kernel that is wrong on sparse values passes until a search finds it", "[loop]") {
+TEST_CASE("a kernel that is wrong on sparse values passes until a search finds it",
+          "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "leave out zeros");
@@ -103,7 +104,7 @@ TEST_CASE("a kernel that is wrong on sparse values passes until a search finds i
   CHECK_FALSE(again.contains("search"));
 }
 
-TEST_CASE("v0's time is not searched, because it is compared with nothing", "[loop]") {
+TEST_CASE("v0's time is not searched, because it is compared with nothing", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.must("check_correctness", {{"run", run}, {"search", 1}});
@@ -137,7 +138,7 @@ TEST_CASE("invalid input is refused by field name and changes nothing", "[loop]"
   CHECK(bench.must("list_runs", Json::object()).at("runs").empty());
 }
 
-TEST_CASE("the parent's kernel with other comments is refused before it is built", "[loop]") {
+TEST_CASE("the parent's kernel with other comments is refused before it is built", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "try something");
@@ -170,7 +171,7 @@ TEST_CASE("a used output folder is refused before anything is built, a free one 
   CHECK(refused(bench.folder() / "free").find("v0 does not build") != std::string::npos);
 }
 
-TEST_CASE("a submitted file keeps its name in the compiler's messages", "[loop]") {
+TEST_CASE("a submitted file keeps its name in the compiler's messages", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "try something");
@@ -195,7 +196,7 @@ TEST_CASE("a submitted file keeps its name in the compiler's messages", "[loop]"
   CHECK(other.at("build").at("hint").get<std::string>().find("a, b, c, n") != std::string::npos);
 }
 
-TEST_CASE("a benchmark names the version that it measured", "[loop]") {
+TEST_CASE("a benchmark names the version that it measured", "[loop][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "try something");
@@ -205,7 +206,7 @@ TEST_CASE("a benchmark names the version that it measured", "[loop]") {
 }
 
 TEST_CASE("a run whose v0 takes any size asks that of every version, unless told not to",
-          "[tools]") {
+          "[tools][slow]") {
   test::Workbench bench;
   const std::string head = "extern \"C\" void solve(const float* x, float* y, int n) {\n";
   const std::string reference =

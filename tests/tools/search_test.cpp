@@ -149,7 +149,7 @@ TEST_CASE("a dispatcher is generated, checked on all cases and not slower than i
     CHECK(std::filesystem::exists(bench.folder() / "out" / file));
 }
 
-TEST_CASE("a run forks from a correct version and keeps its contract", "[search]") {
+TEST_CASE("a run forks from a correct version and keeps its contract", "[search][slow]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
 
@@ -232,7 +232,8 @@ TEST_CASE("a grid takes sources and values of any length", "[search]") {
   CHECK(grid_of({"TILE=" + digits})->at("TILE").front() == digits);
 }
 
-TEST_CASE("a sweep that cannot tell anything is refused before anything is timed", "[search]") {
+TEST_CASE("a sweep that cannot tell anything is refused before anything is timed",
+          "[search][slow]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
   REQUIRE(bench.must("propose_methods", {{"run", run}, {"methods", proposal(bench, run)}})

@@ -39,7 +39,7 @@ std::vector<Timed> first_answers(test::Workbench& bench) {
   return answers;
 }
 
-TEST_CASE("the steps of an answer add up to the time that it took", "[spent]") {
+TEST_CASE("the steps of an answer add up to the time that it took", "[spent][slow]") {
   test::Workbench bench;
 
   for (const auto& [answer, ms] : first_answers(bench)) {
@@ -52,7 +52,7 @@ TEST_CASE("the steps of an answer add up to the time that it took", "[spent]") {
   }
 }
 
-TEST_CASE("what goes on side by side ends within its step", "[spent]") {
+TEST_CASE("what goes on side by side ends within its step", "[spent][slow]") {
   test::Workbench bench;
 
   const auto created = first_answers(bench).front();
@@ -67,7 +67,7 @@ TEST_CASE("what goes on side by side ends within its step", "[spent]") {
   CHECK(longest <= whole);
 }
 
-TEST_CASE("every step has its meaning in docs/measuring.md", "[spent]") {
+TEST_CASE("every step has its meaning in docs/measuring.md", "[spent][slow]") {
   test::Workbench bench;
   const auto page = read_file(test::source_dir() / "docs" / "measuring.md");
   REQUIRE(page);
@@ -79,7 +79,7 @@ TEST_CASE("every step has its meaning in docs/measuring.md", "[spent]") {
     }
 }
 
-TEST_CASE("the text of an answer says in one line where the time went", "[spent]") {
+TEST_CASE("the text of an answer says in one line where the time went", "[spent][slow]") {
   test::Workbench bench;
 
   for (const auto& [answer, ms] : first_answers(bench)) {

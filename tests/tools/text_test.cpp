@@ -26,7 +26,7 @@ TEST_CASE("a check that passed is a line a size with its worst error", "[text]")
   CHECK(answer.text.size() < 700);
 }
 
-TEST_CASE("a check that failed says first what failed, row by row", "[text]") {
+TEST_CASE("a check that failed says first what failed, row by row", "[text][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "subtract");
@@ -44,7 +44,7 @@ TEST_CASE("a check that failed says first what failed, row by row", "[text]") {
 }
 
 TEST_CASE("a build is told without the compiler's line, and a failed one with its errors",
-          "[text]") {
+          "[text][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "rename");
@@ -72,7 +72,8 @@ TEST_CASE("hits say first how well they fit, without digests and licenses", "[te
   CHECK(answer.structured.at("results").at(0).contains("content_digest"));
 }
 
-TEST_CASE("a version costs at most 3,000 tokens to read, from its kernel to its gate", "[text]") {
+TEST_CASE("a version costs at most 3,000 tokens to read, from its kernel to its gate",
+          "[text][slow]") {
   test::Workbench bench;
   const std::string run = bench.start_run({{"iterations", 2}});
   bench.pass(run, "first");

@@ -92,7 +92,7 @@ TEST_CASE("a broken promise is seen", "[fuzz]") {
   CHECK_NOTHROW(require(true, "a promise"));
 }
 
-TEST_CASE("64 KiB of any corpus file are read within a second", "[fuzz]") {
+TEST_CASE("64 KiB of any corpus file are read within a second", "[fuzz][slow]") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr double kLimit = 10;
 #else

@@ -90,7 +90,7 @@ extern "C" void solve(const float* x, float* y) { parent<<<1, 1>>>(x, y); })"));
   CHECK(record.registers.value_or(0) > 0);
 }
 
-TEST_CASE("nvcc's failures are classified", "[builder][cuda]") {
+TEST_CASE("nvcc's failures are classified", "[builder][cuda][slow]") {
   const Bench bench;
   const auto hidden = bench.build(
       cuda("#define START <<<1, 1>>>()\n__global__ void f() {}\n__global__ void g() { f START; }\n"
@@ -114,7 +114,7 @@ TEST_CASE("nvcc's failures are classified", "[builder][cuda]") {
   CHECK(thread.error_class == "forbidden_symbol");
 }
 
-TEST_CASE("the judge of a device builds from the files beside it", "[builder][cuda]") {
+TEST_CASE("the judge of a device builds from the files beside it", "[builder][cuda][slow]") {
   const Bench bench;
   const auto folder = source_dir() / "kernels/cuda";
   auto request = cuda(*read_file(folder / "judge.cu"));

@@ -44,7 +44,8 @@ TEST_CASE("a problem has its device's sizes", "[problems]") {
   CHECK(load_problem(kData, "softmax", Implementation::cuda_cpp)->task.dims.at("rows") == 4096);
 }
 
-TEST_CASE("every shipped version builds, without warnings, under v0's contract", "[problems]") {
+TEST_CASE("every shipped version builds, without warnings, under v0's contract",
+          "[problems][slow]") {
   const test::TempFolder folder;
   const auto toolchain = find_toolchain("python3");
   const auto builder =

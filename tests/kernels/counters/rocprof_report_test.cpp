@@ -152,7 +152,8 @@ TEST_CASE("a rocpd database is read in both versions of its schema", "[rocprof]"
   }
 }
 
-TEST_CASE("a database whose tables are views or endless is refused in bounded time", "[rocprof]") {
+TEST_CASE("a database whose tables are views or endless is refused in bounded time",
+          "[rocprof][slow]") {
   const auto refused = [](const std::string& more) {
     const auto report = read_rocpd(database(more));
     REQUIRE_FALSE(report);

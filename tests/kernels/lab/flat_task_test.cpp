@@ -77,7 +77,7 @@ TEST_CASE("an extent is written as the simplest expression that gives it", "[ext
 }
 
 TEST_CASE("a flat product without tensors gets the extents that its reference uses",
-          "[lab][extents]") {
+          "[lab][extents][slow]") {
   LabFixture fixture;
   const auto kernel = flat_product("solve", "K");
 

@@ -325,7 +325,7 @@ TEST_CASE("what is kept ends before another job has the device", "[lab]") {
   CHECK(nobody_left());
 }
 
-TEST_CASE("what is kept ends by itself", "[lab]") {
+TEST_CASE("what is kept ends by itself", "[lab][slow]") {
   Row row;
   for (int i = 0; i < 2; ++i) CHECK(row.of(kHonestBody).passed);
   REQUIRE_FALSE(nobody_left());

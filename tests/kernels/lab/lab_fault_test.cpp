@@ -45,7 +45,7 @@ TEST_CASE("a crash is the kernel's fault, named by its signal", "[lab]") {
   CHECK(contains(seen.message, "signal 11"));
 }
 
-TEST_CASE("a kernel that never returns is killed at its deadline", "[lab]") {
+TEST_CASE("a kernel that never returns is killed at its deadline", "[lab][slow]") {
   const auto begin = std::chrono::steady_clock::now();
 
   const auto seen = fault_of("volatile int spin = 1; while (spin) {} (void)x; (void)y; (void)n;");

@@ -42,7 +42,7 @@ bool has_reason(const Profile& profile, const std::string& code) {
 
 }  // namespace
 
-TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") {
+TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab][slow]") {
   Profiled fixture;
   const auto v0 = fixture.candidate(passes(1));
 
@@ -60,7 +60,7 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
 }
 
-TEST_CASE("interventions are timed where they are asked for", "[lab]") {
+TEST_CASE("interventions are timed where they are asked for", "[lab][slow]") {
   Profiled fixture;
   const auto v0 = fixture.candidate(passes(8));
 
@@ -73,7 +73,7 @@ TEST_CASE("interventions are timed where they are asked for", "[lab]") {
 }
 
 TEST_CASE("an intervention that the kernel does not survive is left out, and the profile stands",
-          "[lab]") {
+          "[lab][slow]") {
   Profiled fixture;
   const auto v0 =
       fixture.candidate("if (n != " + std::to_string(kElements) + ") return;" + passes(1));
@@ -101,7 +101,7 @@ TEST_CASE("a kernel that does a fraction of its parent's work is faster", "[lab]
   CHECK(profile.comparisons.front().speedup > 3);
 }
 
-TEST_CASE("a kernel is not faster than itself", "[lab]") {
+TEST_CASE("a kernel is not faster than itself", "[lab][slow]") {
   Profiled fixture;
   const auto one = fixture.candidate(passes(4));
 
@@ -184,7 +184,7 @@ TEST_CASE("a version that is compared with nothing is timed on normal values alo
   CHECK_FALSE(fixture.profile(fixture.candidate(passes(4))).over_values);
 }
 
-TEST_CASE("a profile compares with the best version as well", "[lab]") {
+TEST_CASE("a profile compares with the best version as well", "[lab][slow]") {
   Profiled fixture;
   const auto v0 = fixture.candidate(passes(16));
   const auto best = fixture.candidate(passes(1));

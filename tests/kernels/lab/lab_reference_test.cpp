@@ -146,7 +146,7 @@ TEST_CASE("a task on which zeros pass is reported as weak, a sound one is not", 
   CHECK(copies->front().code == "weak_task_identity");
 }
 
-TEST_CASE("the shipped problems' first kernels pass against both references", "[lab]") {
+TEST_CASE("the shipped problems' first kernels pass against both references", "[lab][slow]") {
   LabFixture fixture;
   for (const auto& name : fixture.lab->problem_names()) {
     auto problem = fixture.lab->problem(name, "host-cpp", nullptr);

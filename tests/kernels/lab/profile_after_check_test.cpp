@@ -45,7 +45,7 @@ std::set<pid_t> living_once_started(const std::future<Result<TimedProfile>>& pro
 
 }  // namespace
 
-TEST_CASE("a profile goes on with judge and reference of the check before it", "[lab]") {
+TEST_CASE("a profile goes on with judge and reference of the check before it", "[lab][slow]") {
   Checked row;
   auto profile = std::async(std::launch::async, [&] { return row.profile(); });
 
@@ -58,7 +58,7 @@ TEST_CASE("a profile goes on with judge and reference of the check before it", "
   CHECK(nobody_left());
 }
 
-TEST_CASE("a profile has a new judge and reference where those that waited died", "[lab]") {
+TEST_CASE("a profile has a new judge and reference where those that waited died", "[lab][slow]") {
   Checked row;
   for (const pid_t one : row.left) ::kill(one, SIGKILL);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // they die, and wait to be reaped
@@ -69,7 +69,7 @@ TEST_CASE("a profile has a new judge and reference where those that waited died"
   CHECK(profile->verdict == Verdict::baseline);
 }
 
-TEST_CASE("a profile of another task uses nothing that a check left", "[lab]") {
+TEST_CASE("a profile of another task uses nothing that a check left", "[lab][slow]") {
   Checked row;
   row.contract = row.doubling(doubling_source(kHonestBody), 30'000);
   row.candidate = row.built(row.contract);

@@ -29,7 +29,7 @@ CorrectnessReport checked(const std::string& body) {
 }  // namespace
 
 TEST_CASE("where a reference checks properties, any right answer passes",
-          "[lab][python-kernel][check]") {
+          "[lab][python-kernel][check][slow]") {
   for (const auto* body : {"y[:] = 2 * x", "y[:] = -2 * x", "y[:] = 2 * np.abs(x)"}) {
     const auto report = checked(body);
     INFO(body);

@@ -123,7 +123,7 @@ TEST_CASE("a Python kernel may start programs only while it is compiled", "[lab]
 }
 
 TEST_CASE("processes that a reference starts stay in its process group, even if asked not to",
-          "[lab][python-kernel]") {
+          "[lab][python-kernel][slow]") {
   PythonKernelFixture fixture;
 
   // As build tools start compilers.
@@ -189,7 +189,7 @@ TEST_CASE("a Python kernel finds no reference, seed or answer in its interpreter
 }
 
 TEST_CASE("patching clocks and numpy changes nothing but the kernel itself",
-          "[lab][python-kernel]") {
+          "[lab][python-kernel][slow]") {
   PythonKernelFixture fixture;
   const auto contract = fixture.contract(
       "import time, numpy\n"

@@ -128,7 +128,7 @@ TEST_CASE("what was started ahead ends before a job of another contract has the 
 }
 
 TEST_CASE("an admission starts the process of the check that follows, and keeps it for seconds",
-          "[lab]") {
+          "[lab][slow]") {
   Row row;
   const auto candidate = row.built(row.contract);
   REQUIRE(row.lab->validate_task(row.contract, "secret", row.call));

@@ -102,7 +102,8 @@ TEST_CASE("a lab of another version is refused with both", "[labs]") {
   has(text, "same version");
 }
 
-TEST_CASE("what a lab prints between its messages ends the connection and is shown", "[labs]") {
+TEST_CASE("what a lab prints between its messages ends the connection and is shown",
+          "[labs][slow]") {
   Labs labs;
 
   const auto text =
@@ -120,7 +121,8 @@ TEST_CASE("a lab that ends in the middle of a message gives no answer", "[labs]"
       "in the middle of a message");
 }
 
-TEST_CASE("an answer that nobody asked for ends the connection, a repeated one too", "[labs]") {
+TEST_CASE("an answer that nobody asked for ends the connection, a repeated one too",
+          "[labs][slow]") {
   Labs labs;
 
   has(labs.refusal(labs.lab_that("say({'kind': 'answer', 'id': 'x', 'body': {'value': []}})\n"
@@ -133,13 +135,13 @@ TEST_CASE("an answer that nobody asked for ends the connection, a repeated one t
   has(labs.refusal(*twice), "nobody made");
 }
 
-TEST_CASE("a lab that falls silent is given up", "[labs]") {
+TEST_CASE("a lab that falls silent is given up", "[labs][slow]") {
   Labs labs;
 
   has(labs.refusal(labs.lab_that("time.sleep(60)")), "said nothing for 2 s");
 }
 
-TEST_CASE("a long message over a slow line is no silence", "[labs]") {
+TEST_CASE("a long message over a slow line is no silence", "[labs][slow]") {
   Labs labs;
   auto far = labs.lab_that(
       "whole = frame({'kind': 'answer', 'id': id, 'body': {'value': []}})\n"
@@ -150,7 +152,8 @@ TEST_CASE("a long message over a slow line is no silence", "[labs]") {
   CHECK(far->ceilings(0, DeviceKind::host, false, labs.call));
 }
 
-TEST_CASE("a lab is not held for a call that was canceled and that it never answers", "[labs]") {
+TEST_CASE("a lab is not held for a call that was canceled and that it never answers",
+          "[labs][slow]") {
   Labs labs;
   REQUIRE(write_file(labs.folder / "lab.py",
                      std::string(kLab) + "while True: say({'kind': 'alive'}); time.sleep(0.5)"));
@@ -180,7 +183,7 @@ TEST_CASE("a lab is not held for a call that was canceled and that it never answ
   CHECK_FALSE(far->state().error);
 }
 
-TEST_CASE("what a lab's command says while it starts is shown as progress", "[labs]") {
+TEST_CASE("what a lab's command says while it starts is shown as progress", "[labs][slow]") {
   Labs labs;
   REQUIRE(write_file(labs.folder / "lab.py", kLab));
   auto far = labs.lab_at(fmt::format(
@@ -194,7 +197,7 @@ TEST_CASE("what a lab's command says while it starts is shown as progress", "[la
   CHECK(said == "waiting for lab far, which says: srun: job 7 queued and waiting for resources");
 }
 
-TEST_CASE("a lab that announces more than a message may have is refused", "[labs]") {
+TEST_CASE("a lab that announces more than a message may have is refused", "[labs][slow]") {
   Labs labs;
 
   has(labs.refusal(labs.lab_that("print('ratchet-lab 999999999999', flush=True)\ntime.sleep(60)")),
@@ -216,7 +219,7 @@ TEST_CASE("an error of a lab comes with its code and hint", "[labs]") {
   CHECK(answer.error().hint == "ask");
 }
 
-TEST_CASE("a lab that says it built another source is not believed", "[labs]") {
+TEST_CASE("a lab that says it built another source is not believed", "[labs][slow]") {
   Labs labs;
   const auto contract = labs.doubling(doubling_source(kHonestBody));
   const auto honest = labs.built(contract);
@@ -238,7 +241,8 @@ TEST_CASE("a lab that says it built another source is not believed", "[labs]") {
   CHECK(true_one->source.text == contract.kernel.text);
 }
 
-TEST_CASE("a lab gets the texts that it needs, and only those that the request names", "[labs]") {
+TEST_CASE("a lab gets the texts that it needs, and only those that the request names",
+          "[labs][slow]") {
   Labs labs;
   const auto contract = labs.doubling(doubling_source(kHonestBody, "// " + std::string(300, '-')));
   // Says what it got for the kernel's text, as an error that the call shows.
@@ -271,7 +275,7 @@ TEST_CASE("a lab gets the texts that it needs, and only those that the request n
   }
 }
 
-TEST_CASE("an answer with a text that was not sent ends the connection", "[labs]") {
+TEST_CASE("an answer with a text that was not sent ends the connection", "[labs][slow]") {
   Labs labs;
 
   has(labs.refusal(labs.lab_that(
@@ -280,7 +284,8 @@ TEST_CASE("an answer with a text that was not sent ends the connection", "[labs]
       "no text has the digest");
 }
 
-TEST_CASE("a call that uses up its budget is cut off, and the next one is not sent", "[labs]") {
+TEST_CASE("a call that uses up its budget is cut off, and the next one is not sent",
+          "[labs][slow]") {
   Labs labs;
   auto far = labs.lab_that("while True:\n  say({'kind': 'alive'})\n  time.sleep(0.1)");
   LabMeter meter("Ask the user.");

@@ -33,7 +33,7 @@ bool has(const std::vector<RoofKernel>& roofs, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("the kernel of every ceiling assembles without a warning", "[ceilings]") {
+TEST_CASE("the kernel of every ceiling assembles without a warning", "[ceilings][slow]") {
   const auto ptxas = ratchet::find_program("ptxas");
   if (!ptxas) SKIP("ptxas is not installed");
   for (const int capability : {75, 80, 89, 90, 100, 120}) {

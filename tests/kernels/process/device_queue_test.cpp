@@ -230,7 +230,7 @@ TEST_CASE("what a job leaves is gone when another job has its turn", "[queue]") 
   }
 }
 
-TEST_CASE("what a job leaves lasts seconds, and no longer than the queue", "[queue]") {
+TEST_CASE("what a job leaves lasts seconds, and no longer than the queue", "[queue][slow]") {
   const test::TempFolder folder;
   std::atomic<bool> first_gone = false;
   std::atomic<bool> last_gone = false;
@@ -250,7 +250,7 @@ TEST_CASE("what a job leaves lasts seconds, and no longer than the queue", "[que
   CHECK(last_gone);
 }
 
-TEST_CASE("what is left stays for a job that has said that it comes", "[queue]") {
+TEST_CASE("what is left stays for a job that has said that it comes", "[queue][slow]") {
   const test::TempFolder folder;
   DeviceQueue queue(folder.path());
   const CallContext call;

@@ -170,7 +170,7 @@ TEST_CASE("kept inputs are copies of what the function made", "[lab][python-inpu
 }
 
 TEST_CASE("a reference whose inputs() fails, or makes something else, is at fault",
-          "[lab][python-inputs]") {
+          "[lab][python-inputs][slow]") {
   const auto message = [](const std::string& x) {
     std::string reference = kReference;
     const std::string before = "return {\"x\": x,";

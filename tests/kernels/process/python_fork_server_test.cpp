@@ -41,7 +41,7 @@ struct Slow {
 
 }  // namespace
 
-TEST_CASE("who needs what is being imported waits for that import", "[process]") {
+TEST_CASE("who needs what is being imported waits for that import", "[process][slow]") {
   Slow python(2);
   python.server.begin_import("import numpy");
   python.server.begin_import("import numpy");
@@ -53,7 +53,7 @@ TEST_CASE("who needs what is being imported waits for that import", "[process]")
   CHECK(read_file(python.log()).value_or("") == "started\n");
 }
 
-TEST_CASE("a canceled call does not wait for an import that goes on", "[process]") {
+TEST_CASE("a canceled call does not wait for an import that goes on", "[process][slow]") {
   Slow python(5);
   std::stop_source canceled;
   python.server.begin_import("import numpy");

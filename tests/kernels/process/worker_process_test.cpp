@@ -99,7 +99,7 @@ TEST_CASE("children that left the worker's process group are killed with it", "[
   CHECK(descendants_of(::getpid()).empty());
 }
 
-TEST_CASE("a worker that fills its folder is stopped, by bytes and by names", "[worker]") {
+TEST_CASE("a worker that fills its folder is stopped, by bytes and by names", "[worker][slow]") {
   const auto bytes =
       last_words("for i in 1 2 3 4 5 6 7 8 9; do truncate -s 250M $i; done; sleep 20");
   const auto names = last_words("seq 1 25000 | xargs touch; sleep 20");
@@ -108,7 +108,7 @@ TEST_CASE("a worker that fills its folder is stopped, by bytes and by names", "[
   CHECK(names.find("more than 20000 files") != std::string::npos);
 }
 
-TEST_CASE("a worker may keep a compiler's cache in its folder", "[worker]") {
+TEST_CASE("a worker may keep a compiler's cache in its folder", "[worker][slow]") {
   const auto message =
       last_words("seq 1 5000 | xargs touch; truncate -s 200M a b c; sleep 1; ls | wc -l");
 

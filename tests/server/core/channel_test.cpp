@@ -81,7 +81,7 @@ TEST_CASE("a closed, a silent and a garbage-sending peer get different errors", 
   CHECK(near.receive(std::chrono::seconds(1)).error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("a memory file cannot be sealed while it is mapped for writing", "[channel]") {
+TEST_CASE("a memory file cannot be sealed while it is mapped for writing", "[channel][slow]") {
   auto file = MemoryFile::create("test", 4096);
   REQUIRE(file);
   {

@@ -435,7 +435,7 @@ void walk(int count, unsigned seed) {
   }
 }
 
-TEST_CASE("no sequence of calls leads to an unexpected state", "[runs][order]") {
+TEST_CASE("no sequence of calls leads to an unexpected state", "[runs][order][slow]") {
   walk(40, 1);
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("heads and bodies that trickle in keep nobody out", "[exhaustion]") {
   }
 }
 
-TEST_CASE("clients that do not read their answers keep nobody out", "[exhaustion]") {
+TEST_CASE("clients that do not read their answers keep nobody out", "[exhaustion][slow]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.connections = 16});
   const std::string text(3 << 20, 'x');
@@ -129,7 +129,7 @@ TEST_CASE("a connection on which nothing ever comes is closed long before one th
   CHECK(mcp::HttpOptions{}.idle_limit > 30s);
 }
 
-TEST_CASE("a quiet event stream and a slow, steady upload outlast a crowd", "[exhaustion]") {
+TEST_CASE("a quiet event stream and a slow, steady upload outlast a crowd", "[exhaustion][slow]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server,
                       {.connections = 24, .keep_alive = 1s, .request_limit = 500ms});

@@ -89,7 +89,7 @@ TEST_CASE("bodies that are too large, compressed or of unknown coding are reject
   CHECK(status_of("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n") == 505);
 }
 
-TEST_CASE("bytes after a rejected request are not parsed as another one", "[hardening]") {
+TEST_CASE("bytes after a rejected request are not parsed as another one", "[hardening][slow]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   HttpConnection connection(peer.port());

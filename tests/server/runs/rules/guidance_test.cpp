@@ -187,7 +187,8 @@ const std::vector<State>& states() {
   return all;
 }
 
-TEST_CASE("in every state, the call that a refusal or the status names works", "[gate][voice]") {
+TEST_CASE("in every state, the call that a refusal or the status names works",
+          "[gate][voice][slow]") {
   int refusals = 0;
   for (const auto& state : states()) {
     for (const auto& tool : Agent::tools()) {
@@ -236,7 +237,7 @@ TEST_CASE("following `next` alone leads from every state to a finished report or
   }
 }
 
-TEST_CASE("`allowed` lists exactly the steps that are not refused", "[gate][voice]") {
+TEST_CASE("`allowed` lists exactly the steps that are not refused", "[gate][voice][slow]") {
   const std::set<std::string> steps{"submit_kernel",    "check_correctness", "profile_kernel",
                                     "write_hypothesis", "propose_methods",   "explore_branches",
                                     "ablate",           "tune_dispatch",     "write_report"};
