@@ -145,6 +145,7 @@ VersionRow row_of(const RunState& state, const VersionState& version) {
   if (const auto* const comparison = against_v0(version)) row.speedup_vs_v0 = comparison->speedup;
   if (const auto* const comparison = against_parent(version))
     row.speedup_vs_parent = comparison->speedup;
+  row.judged_on = judged_on(version);
   return row;
 }
 

@@ -76,6 +76,11 @@ TEST_CASE("a table of versions says what its speed-ups compare", "[terminal]") {
   CHECK(versions_table(status).find("v1: 1.74x beside v0, though the medians say 5.10x") !=
         std::string::npos);
 
+  // Or its time depends on its inputs' values.
+  status["versions"][1]["judged_on"] = "large";
+  CHECK(versions_table(status).find("those are on normal values, and on large values it is at its "
+                                    "worst. 1.74x counts.") != std::string::npos);
+
   status["versions"][1].erase("speedup_vs_v0");  // nothing is compared yet
   CHECK(versions_table(status).find("vs v0: ") == std::string::npos);
 }

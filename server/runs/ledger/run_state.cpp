@@ -51,6 +51,12 @@ const Comparison* against_v0(const VersionState& version) {
   return version.parent == VersionId{0} ? against_parent(version) : nullptr;
 }
 
+std::optional<std::string> judged_on(const VersionState& version) {
+  if (!version.profile || !version.profile->time_depends_on_values) return std::nullopt;
+  const auto& values = version.profile->time_depends_on_values->judged_on;
+  return values == "normal" ? std::nullopt : std::optional(values);
+}
+
 const Comparison* against(const VersionState& version, VersionId other) {
   if (!version.profile) return nullptr;
   const auto& all = version.profile->comparisons;

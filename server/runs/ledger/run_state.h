@@ -132,6 +132,9 @@ void add_written(RunState& state, const LedgerRow& written,
 /// The comparison of a version with v0, which may be its parent. Null if there is none.
 [[nodiscard]] const Comparison* against_v0(const VersionState& version);
 [[nodiscard]] const Comparison* against_parent(const VersionState& version);
+/// The input values that these comparisons are about, where the version's time depends on values:
+/// the worst. Empty: normal ones, as its median is.
+[[nodiscard]] std::optional<std::string> judged_on(const VersionState& version);
 
 /// The comparison of a version with another one that took part in its profile, under whatever name.
 /// Null if it did not.

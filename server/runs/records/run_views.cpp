@@ -18,6 +18,7 @@ std::string VersionRow::text() const {
   }
   if (speedup_vs_parent) add(three_digits(*speedup_vs_parent) + "x parent");
   if (speedup_vs_v0) add(three_digits(*speedup_vs_v0) + "x v0");
+  if (judged_on) text += fmt::format(" (on {} values)", *judged_on);
   if (bound) add(std::string(name_of(*bound)) + "-bound");
   if (degraded) add("no hardware counters");
   if (retries_used > 0) add(fmt::format("{} failed checks", retries_used));

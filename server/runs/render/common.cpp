@@ -81,6 +81,11 @@ std::string speedup_text(const Comparison& comparison) {
                      three_digits(comparison.ci_low), three_digits(comparison.ci_high));
 }
 
+std::string speedup_text(const VersionState& version, const Comparison& comparison) {
+  const auto values = judged_on(version);
+  return speedup_text(comparison) + (values ? fmt::format(", on {} values", *values) : "");
+}
+
 const KernelCounters* main_kernel(const Profile& profile) {
   const KernelCounters* longest = nullptr;
   double duration = -1;

@@ -64,13 +64,6 @@ std::string headline(const RunState& state) {
       promotion.promotable ? "yes" : "no", escaped(promotion.why));
 }
 
-/// Where a time depends on the input values, the comparison is of the worst ones.
-std::string values_text(const Profile& profile) {
-  const auto& range = profile.time_depends_on_values;
-  return range && range->judged_on != "normal" ? fmt::format(", on {} values", range->judged_on)
-                                               : "";
-}
-
 std::string versions_table(const RunState& state) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& version : state.versions) {
@@ -83,7 +76,7 @@ std::string versions_table(const RunState& state) {
     rows.push_back(
         {version.id.text(), verdict ? std::string(name_of(*verdict)) : "-",
          version.profile ? time_text(version.profile->timing.median.value) : "N/A",
-         compared == nullptr ? "-" : speedup_text(*compared) + values_text(*version.profile),
+         compared == nullptr ? "-" : speedup_text(version, *compared),
          version.profile ? std::string(name_of(version.profile->bound)) : "-",
          version.build ? version.build->candidate.build.binary_digest.substr(0, 12) : "-"});
   }

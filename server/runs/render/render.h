@@ -46,6 +46,9 @@ inline const std::vector<std::string> kFailedHeader{"Version", "Step", "Why", "T
 
 /// "1.2 (1.1 … 1.3)": the speedup with its 95 % interval.
 [[nodiscard]] std::string speedup_text(const Comparison& comparison);
+/// The same of a version's profile: "1.2 (1.1 … 1.3), on large values", where its time depends on
+/// them.
+[[nodiscard]] std::string speedup_text(const VersionState& version, const Comparison& comparison);
 
 /// The kernel that took longest (the first one if durations are unknown); null without counters.
 [[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);

@@ -92,7 +92,7 @@ std::string correctness_cell(const VersionState& version) {
 std::string speedup_cell(const VersionState& version) {
   if (version.id.number == 0 && version.profile) return "1";
   const auto* const comparison = against_v0(version);
-  return comparison == nullptr ? std::string(kNotCollected) : speedup_text(*comparison);
+  return comparison == nullptr ? std::string(kNotCollected) : speedup_text(version, *comparison);
 }
 
 std::string time_cell(const VersionState& version) {
