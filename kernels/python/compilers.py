@@ -82,10 +82,19 @@ def wanted(text):
     return WANTED.search(text) is not None
 
 
+def choose_assembler():
+    """Makes Inductor choose Triton's assembler now. Its version is in Triton's keys and asked for once: left to
+    itself, Inductor asks before it chooses where it writes code, and after where it finds code in its cache."""
+    from torch._inductor.runtime import compile_tasks
+    if hasattr(compile_tasks, "_set_triton_ptxas_path"):
+        compile_tasks._set_triton_ptxas_path()
+
+
 def use_recorded_answers(may_ask):
     import torch._inductor.config as settings
     answers = Answers(may_ask)
     subprocess.run, subprocess.call = answers.answered, answers.called
+    choose_assembler()
     if not may_ask:
         refuse_programs()
     if hasattr(settings, "cpp_cache_precompile_headers"):

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -88,10 +87,12 @@ int times_in(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// A file of /proc, whose size is not told; empty once the process is gone.
+/// The first line of a file of /proc; empty once the process is gone, be it while it is read.
 std::string about(pid_t pid, const char* name) {
   std::ifstream file(fmt::format("/proc/{}/{}", pid, name));
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 bool alive(pid_t pid) {

@@ -33,8 +33,7 @@ struct VersionRow {
   Stage stage = Stage::open;
   std::optional<Verdict> verdict;
   std::optional<double> median_ns, ci_low_ns, ci_high_ns;
-  std::optional<double> speedup_vs_v0;
-  std::optional<double> speedup_vs_parent;
+  std::optional<double> speedup_vs_v0, speedup_vs_parent;
   std::optional<std::string> judged_on;
   std::optional<Bound> bound;
   bool degraded = false;
@@ -47,8 +46,7 @@ struct VersionRow {
           optional<&V::ci_low_ns>("95 % interval, low end, ns."),
           optional<&V::ci_high_ns>("High end, ns."), optional<&V::speedup_vs_v0>("v0 ÷ version."),
           optional<&V::speedup_vs_parent>("Parent ÷ version."),
-          optional<&V::judged_on>(
-              "The values that the speed-ups are about; the median is on normal ones."),
+          optional<&V::judged_on>("The values that the speed-ups are about, if not normal."),
           optional<&V::bound>("What limits it."),
           optional<&V::degraded>("Profiled without counters."),
           optional<&V::retries_used>("Failed checks so far."));
