@@ -60,6 +60,10 @@ struct DisassembleAnswer {
 constexpr std::string_view kNotJudged =
     "It was only built: neither run, nor judged, nor timed. create_run does that, on a machine "
     "that has the device.";
+constexpr std::string_view kNeverRun =
+    "It was only built: nothing here runs on AMD GPUs. What rocprof counts elsewhere, "
+    "import_profile "
+    "reads.";
 
 Result<Disassembly> page_of(Lab& lab, const Contract& contract, const Candidate& candidate,
                             const DisassembleArgs& args, CallContext& call) {
@@ -89,7 +93,7 @@ Result<DisassembleAnswer> built_alone(const Services& services, const Disassembl
   if (!compiled) return compiled.error();
   DisassembleAnswer answer;
   answer.build = compiled->candidate.build;
-  answer.note = kNotJudged;
+  answer.note = is_only_built(compiled->contract.implementation) ? kNeverRun : kNotJudged;
   if (!answer.build->ok) return answer;
   auto page = page_of(**lab, compiled->contract, compiled->candidate, args, call);
   if (!page && page.error().code != ErrorCode::unavailable) return page.error();

@@ -14,7 +14,7 @@ std::string kernel_name_for(const std::optional<std::string>& implementation) {
   if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
   if (name == "triton" || name == "cute-dsl" || name == "cutedsl" || name == "host-python")
     return "kernel.py";
-  return "kernel.cu";
+  return name == "hip-cpp" || name == "hip" ? "kernel.hip" : "kernel.cu";
 }
 
 Result<Source> read_source(const SourceArg& argument, const std::string& field,

@@ -31,8 +31,9 @@ bool common_flag(std::string_view flag) {
 
 bool host_flag(std::string_view flag) {
   if (flag.starts_with("-O")) return made_of(flag.substr(1), "");
-  if (starts_with_any(flag, {"-fplugin", "-fdump", "-fuse-ld", "-fprofile", "-fsanitize", "-flto",
-                             "-fcompare-debug", "-fauto-profile", "-fcallgraph-info"}))
+  if (starts_with_any(flag,
+                      {"-fplugin", "-fdump", "-fuse-ld", "-fprofile", "-fsanitize", "-flto",
+                       "-fcompare-debug", "-fauto-profile", "-fcallgraph-info", "-fpass-plugin"}))
     return false;
   if (flag.starts_with("-f") || flag.starts_with("-m")) return made_of(flag.substr(2), "-=+");
   return false;
@@ -60,14 +61,16 @@ bool ptxas_value(std::string_view value) {
 
 }  // namespace
 
-Status check_flags(const std::vector<std::string>& flags, bool cuda) {
+Status check_flags(const std::vector<std::string>& flags, Language language) {
+  const bool cuda = language == Language::cuda;
+  const auto* const compiler = cuda ? "nvcc" : language == Language::hip ? "hipcc" : "g++";
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const std::string_view flag = flags[i];
     const bool value = cuda && i > 0 && flags[i - 1] == "-Xptxas" && ptxas_value(flag);
     if (value || common_flag(flag) || (cuda ? cuda_flag(flag) : host_flag(flag))) continue;
     return invalid_argument(
         fmt::format("flags: the option \"{}\" is not accepted for {}", flag.substr(0, 80),
-                    cuda ? "nvcc" : "g++"),
+                    compiler),
         cuda ? "Accepted: -D -U -W -std=, --use_fast_math, --maxrregcount=N, --expt-*, "
                "--extended-lambda, --ftz= --fmad= --prec-div= --prec-sqrt=, -Xptxas X, -l of "
                "CUDA libraries."

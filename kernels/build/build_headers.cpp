@@ -49,7 +49,7 @@ fs::path repository_of(fs::path folder) {
 
 bool is_header(const fs::path& path) {
   static const std::set<std::string> suffixes{".h",   ".hh",  ".hpp", ".hxx", ".cuh",
-                                              ".inl", ".inc", ".cu",  ".cpp"};
+                                              ".inl", ".inc", ".cu",  ".cpp", ".hip"};
   return suffixes.contains(path.extension().string());
 }
 
@@ -77,6 +77,9 @@ HeaderList headers_of(std::string_view rule, const fs::path& work, const Source&
   std::vector<fs::path> trusted = toolchain.include_dirs;
   trusted.push_back(toolchain.cuda_home);
   if (toolchain.cutlass_include) trusted.emplace_back(*toolchain.cutlass_include);
+  if (toolchain.hip)
+    trusted.insert(trusted.end(), toolchain.hip->include_dirs.begin(),
+                   toolchain.hip->include_dirs.end());
   HeaderList list;
   if (mentions_incbin(source.text)) list.intruder = "a file through .incbin";
   for (const auto& name : rule_names(rule)) {
@@ -118,6 +121,11 @@ std::vector<std::string> readable_by_compilers(const Source& source, const Toolc
   for (const auto* program : {&toolchain.host_compiler, &toolchain.nvcc})
     if (*program) add(fs::weakly_canonical((*program)->path, none).parent_path().parent_path());
   for (const auto& folder : toolchain.include_dirs) add(folder);
+  if (toolchain.hip) {
+    for (const auto& program : {toolchain.hip->compiler.path, toolchain.hip->llvm / "clang"})
+      add(fs::weakly_canonical(program, none).parent_path().parent_path());
+    for (const auto& folder : toolchain.hip->include_dirs) add(folder);
+  }
   add(toolchain.cuda_home);
   if (toolchain.nvrtc) add(toolchain.nvrtc->parent_path());
   if (toolchain.cutlass_include) add(*toolchain.cutlass_include);

@@ -34,16 +34,19 @@ std::string processor() {
 }
 
 /// A name for the compiler that is readable in messages and cannot be an option or a path.
-std::string safe_name(const Source& source, bool cuda) {
+std::string safe_name(const Source& source, Language language) {
   auto name = fs::path(source.file_name).filename().string();
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '.' || c == '-';
   };
   const auto suffix = fs::path(name).extension().string();
+  const std::string usual = language == Language::cuda  ? ".cu"
+                            : language == Language::hip ? ".hip"
+                                                        : ".cpp";
   const bool fits =
-      cuda ? suffix == ".cu" : suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx";
+      suffix == usual || (language == Language::cpp && (suffix == ".cc" || suffix == ".cxx"));
   if (fits && name[0] != '-' && name[0] != '.' && std::ranges::all_of(name, plain)) return name;
-  return cuda ? "kernel.cu" : "kernel.cpp";
+  return "kernel" + usual;
 }
 
 std::string standard_of(const BuildNeeds& needs) {
@@ -95,6 +98,24 @@ void add_cuda_arguments(BuildPlan& plan, const std::string& arch, const BuildNee
     plan.arguments.insert(plan.arguments.end(), {"-I", *toolchain.cutlass_include});
 }
 
+/// The compiler itself tells what a kernel needs (registers, LDS, scratch), in remarks.
+void add_hip_arguments(BuildPlan& plan, const std::string& arch, const BuildNeeds& needs,
+                       const Toolchain& toolchain) {
+  plan.compiler = "hipcc (clang " + toolchain.hip->compiler.version + ")";
+  plan.environment = {"HIP_PLATFORM=amd"};  // hipcc calls nvcc where it finds one
+  plan.arguments = {toolchain.hip->compiler.path.string(),
+                    standard_of(needs),
+                    "-O3",
+                    "-gline-tables-only",
+                    "--offload-arch=" + arch,
+                    "-fPIC",
+                    "-ffunction-sections",
+                    "-fdata-sections",
+                    "-fno-color-diagnostics",
+                    "-fno-caret-diagnostics",
+                    "-Rpass-analysis=kernel-resource-usage"};
+}
+
 /// Where a toolkit keeps its libraries: lib64, or lib in one that was installed from wheels.
 fs::path libraries_of(const Toolchain& toolchain) {
   std::error_code none;
@@ -137,10 +158,10 @@ void add_fewer_blocks(BuildPlan& plan) {
 }
 
 void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchain& toolchain,
-                        bool cuda) {
+                        Language language) {
   auto& arguments = plan.arguments;
   append(arguments, {"-shared", "-MD", "-MF", "headers.d", "-o", "library.so"});
-  if (cuda) {
+  if (language == Language::cuda) {
     // The worker loads the shared runtime from where the compiler found it.
     const auto libraries = libraries_of(toolchain).string();
     const auto runtime = runtime_option(libraries);
@@ -169,12 +190,19 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   for (const auto& flag : request.flags)
     if (flag.starts_with("-std=")) needs.standard = flag.substr(5);
   BuildPlan plan;
-  plan.file_name = safe_name(request.source, request.cuda);
+  plan.file_name = safe_name(request.source, request.language);
   plan.header = std::move(header);
-  if (request.cuda)
-    add_cuda_arguments(plan, exact_arch(request.arch, needs), needs, toolchain);
-  else
-    add_host_arguments(plan, needs, toolchain);
+  switch (request.language) {
+    case Language::cuda:
+      add_cuda_arguments(plan, exact_arch(request.arch, needs), needs, toolchain);
+      break;
+    case Language::hip:
+      add_hip_arguments(plan, request.arch, needs, toolchain);
+      break;
+    case Language::cpp:
+      add_host_arguments(plan, needs, toolchain);
+      break;
+  }
   if (!request.source.folder.empty()) append(plan.arguments, {"-I", kBesideLink});
   std::ranges::copy_if(request.flags, std::back_inserter(plan.arguments),
                        [](const auto& flag) { return !flag.starts_with("-std="); });
@@ -182,14 +210,14 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   append(plan.arguments, {"-I", kGeneratedFolder, "-include",
                           fmt::format("{}/solve.h", kGeneratedFolder), plan.file_name});
   plan.libraries = linked_libraries(request.flags);
-  if (request.cuda) {
+  if (request.language == Language::cuda) {
     if (needs.device_launches) plan.arguments.emplace_back("-rdc=true");
     if (request.fewer_blocks) add_fewer_blocks(plan);
     plan.check = plan.arguments;
     append(plan.check, {"-cubin", "-o", "check.cubin"});
     add_libraries(plan, needs);
   }
-  add_link_arguments(plan, needs, toolchain, request.cuda);
+  add_link_arguments(plan, needs, toolchain, request.language);
   return plan;
 }
 
@@ -199,7 +227,7 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
   const auto arch = exact_arch(request.arch, needs);
   const auto libraries = libraries_of(toolchain).string();
   BuildPlan plan;
-  plan.file_name = safe_name(request.source, true);
+  plan.file_name = safe_name(request.source, Language::cuda);
   plan.header = std::move(header);
   plan.stub = std::move(stub);
   add_cuda_arguments(plan, arch, needs, toolchain);
@@ -247,7 +275,7 @@ std::string request_key(const BuildPlan& plan, const BuildRequest& request) {
                                  fmt::join(plan.arguments, "\x1f"));
   text +=
       fmt::format("{}\n{}\n", fmt::join(plan.fast, "\x1f"), fmt::join(plan.fast_options, "\x1f"));
-  if (!request.cuda) text += processor();
+  if (request.language == Language::cpp) text += processor();
   // In another folder, the same source has other headers beside it.
   return sha256_hex(text + "\n" + request.source.folder + "\n" + request.entry + "\n" +
                     plan.header + "\n" + plan.stub + "\n" + request.source.text);

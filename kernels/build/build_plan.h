@@ -14,10 +14,10 @@ namespace ratchet {
 /// One source to build into a shared library.
 struct BuildRequest {
   Source source;
-  bool cuda = false;     ///< nvcc; else g++
-  bool cutlass = false;  ///< requires the CUTLASS headers
+  Language language = Language::cpp;  ///< compiled by g++, nvcc or hipcc
+  bool cutlass = false;               ///< requires the CUTLASS headers
   std::string entry = "solve";
-  std::string arch = "native";        ///< "sm_90a", or "native" on the host
+  std::string arch = "native";        ///< "sm_90a", "gfx90a", or "native" on the host
   std::vector<std::string> flags;     ///< extra; see build_flags.h
   std::vector<Parameter> parameters;  ///< expected parameters of the entry; empty: not checked
   std::optional<Launch> launch;  ///< device-only source; its own `// launch:` line takes precedence
@@ -39,6 +39,7 @@ struct BuildPlan {
   std::string file_name;                  ///< of the source, inside the work folder
   std::string header;                     ///< the generated solve.h
   std::vector<std::string> arguments;     ///< argv
+  std::vector<std::string> environment;   ///< "NAME=value", beside the usual
   std::vector<std::string> check;         ///< argv that compiles only the device code; empty: none
   std::vector<std::string> fast;          ///< argv of ratchet-nvrtc, tried first; empty: none
   std::vector<std::string> fast_options;  ///< of NVRTC
@@ -50,7 +51,8 @@ struct BuildPlan {
   std::string compiler;                          ///< "g++ 12.2.0"
 };
 
-/// Adds what the source needs implicitly: its CUDA libraries, C++20, the exact architecture.
+/// Adds what the source needs implicitly: its CUDA libraries, C++20, the exact architecture. The
+/// toolchain has the language's compiler.
 /// `header` declares the entry. Reads the headers beside the source. Thread-safe.
 [[nodiscard]] BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain,
                                    std::string header);

@@ -55,7 +55,7 @@ bool matches(const std::vector<Parameter>& seen, const BuildRequest& request) {
 Result<Signature> signature_of(const BuildRequest& request) {
   auto signature =
       parse_signature(request.source.text, request.entry,
-                      Dialect{request.cuda, request.flags, request.launch.has_value()});
+                      Dialect{request.language, request.flags, request.launch.has_value()});
   if (request.parameters.empty()) return signature;
   std::string names;
   for (const auto& one : request.parameters) names += (names.empty() ? "" : ", ") + one.name;
@@ -84,7 +84,7 @@ Result<std::optional<Launch>> launch_of(const BuildRequest& request) {
 
 BuildPlan plan_of(const BuildRequest& request, const Toolchain& toolchain, const fs::path& programs,
                   const Signature& signature, const std::optional<Launch>& launch) {
-  const auto header = declaration_header(signature);
+  const auto header = declaration_header(signature, request.language);
   if (!launch) return plan_build(request, toolchain, header);
   std::vector<std::string> more;
   for (auto i = signature.parameters.size(); i < request.parameters.size(); ++i)
@@ -211,7 +211,7 @@ class Compilation {
                       "of its declaration: the compiled code has at most a C++ (mangled) "
                       "function of that name.",
                       request_.entry));
-    const auto forbidden = forbidden_symbols(symbols->imported, request_.cuda, plan_.libraries);
+    const auto forbidden = forbidden_symbols(symbols->imported, request_.language, plan_.libraries);
     if (!forbidden.empty())
       return failed(std::move(record), "forbidden_symbol",
                     fmt::format("the kernel may not call: {}", fmt::join(forbidden, ", ")),
@@ -233,17 +233,19 @@ class Compilation {
 };
 
 Status check_tools(const BuildRequest& request, const Toolchain& toolchain) {
-  const bool there =
-      request.cuda ? toolchain.nvcc.has_value() : toolchain.host_compiler.has_value();
-  if (!there)
-    return unavailable(
-        fmt::format("{} was not found", request.cuda ? "nvcc" : "g++"),
-        request.cuda ? "Install the CUDA toolkit or set CUDA_HOME; check_env shows what is there."
-                     : "Install g++; check_env shows what is there.");
+  if (request.language == Language::cpp && !toolchain.host_compiler)
+    return unavailable("g++ was not found", "Install g++; check_env shows what is there.");
+  if (request.language == Language::cuda && !toolchain.nvcc)
+    return unavailable("nvcc was not found",
+                       "Install the CUDA toolkit or set CUDA_HOME; check_env shows what is there.");
+  if (request.language == Language::hip && !toolchain.hip)
+    return unavailable("a working hipcc was not found",
+                       "Install hipcc and libamdhip64-dev (Debian, Ubuntu) or ROCm, and put hipcc "
+                       "on PATH; check_env shows what is there.");
   if (request.cutlass && !toolchain.cutlass_include)
     return unavailable("the CUTLASS headers were not found",
                        "Set CUTLASS_PATH to a checkout of CUTLASS.");
-  return check_flags(request.flags, request.cuda);
+  return check_flags(request.flags, request.language);
 }
 
 }  // namespace
@@ -251,7 +253,7 @@ Status check_tools(const BuildRequest& request, const Toolchain& toolchain) {
 BuildRequest kernel_build(const Contract& contract, Source source) {
   BuildRequest request;
   request.source = std::move(source);
-  request.cuda = contract.device_kind == DeviceKind::cuda;
+  request.language = language_of(contract.implementation);
   request.cutlass = contract.implementation == Implementation::cutlass;
   request.entry = contract.entry;
   request.arch = contract.arch;
@@ -265,9 +267,9 @@ BuildRequest kernel_build(const Contract& contract, Source source) {
 BuildRequest reference_build(const Contract& contract) {
   BuildRequest request;
   request.source = contract.reference;
-  request.cuda = contract.reference_kind == ReferenceKind::cuda;
+  request.language = language_of(contract.reference_kind);
   request.entry = "reference";
-  request.arch = request.cuda ? contract.arch : "native";
+  request.arch = request.language == Language::cuda ? contract.arch : "native";
   return request;
 }
 

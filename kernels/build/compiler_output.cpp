@@ -42,6 +42,16 @@ void raise(std::optional<T>& most, const std::optional<std::int64_t>& seen) {
   if (seen) most = std::max(most.value_or(0), static_cast<T>(*seen));
 }
 
+/// Clang's remarks about a kernel for AMD GPUs, one line each.
+void read_remark(std::string_view line, CompilerOutput& output) {
+  raise(output.registers, number_after(line, " VGPRs: "));
+  raise(output.shared_bytes, number_after(line, "LDS Size [bytes/block]: "));
+  raise(output.stack_bytes, number_after(line, "ScratchSize [bytes/lane]: "));
+  constexpr std::int64_t kBytesOfRegister = 4;
+  if (const auto spilled = number_after(line, "VGPRs Spill: "))
+    raise(output.spill_bytes, *spilled * kBytesOfRegister);
+}
+
 /// ptxas -v prints two lines per kernel.
 void read_resources(std::string_view line, CompilerOutput& output) {
   raise(output.registers, number_after(line, "Used "));
@@ -98,6 +108,10 @@ void read_line(std::string_view line, CompilerOutput& output) {
     read_resources(line, output);
     return;
   }
+  if (line.find(": remark: ") != std::string_view::npos) {
+    read_remark(line, output);
+    return;
+  }
   if (linker_error(line)) {
     const auto at = line.rfind(": ");
     add(output.errors, {"", 0, capped(at == std::string_view::npos ? line : line.substr(at + 2))});
@@ -135,10 +149,17 @@ struct KnownFailure {
   std::string_view hint;
 };
 // The first match wins. For failures that name no header, architecture or library.
-constexpr std::array<KnownFailure, 25> kKnownFailures{
+constexpr std::array<KnownFailure, 28> kKnownFailures{
     {{"uses too much shared data", "too_much_shared",
       "Static shared memory is limited to 48 KB: use extern __shared__ and cudaFuncSetAttribute("
       "cudaFuncAttributeMaxDynamicSharedMemorySize)."},
+     {"local memory (", "too_much_shared",
+      "A work-group of AMD GPUs has at most 64 KB of LDS (gfx950: 160 KB)."},
+     {"invalid target ID", "wrong_arch",
+      "This hipcc does not know that target: name another `arch`, or install a later ROCm."},
+     {"cannot find ROCm device library", "wrong_arch",
+      "The installed device libraries lack that target: name another `arch`, or install a later "
+      "ROCm."},
      {"requires separate compilation mode", "device_launch",
       "A kernel may launch kernels if the source's entry is a host function and <<< >>> is written "
       "in "
@@ -191,10 +212,10 @@ constexpr std::array<KnownFailure, 25> kKnownFailures{
       "This nvcc does not know that target: leave `arch` out, or install a later toolkit."}}};
 
 std::optional<FailureClass> missing_header(std::string_view text) {
-  constexpr std::string_view kAbsent = ": No such file or directory";
-  const auto end = text.find(kAbsent);
+  constexpr std::string_view kAbsent = ": No such file or directory", kOfClang = "' file not found";
+  const auto end = std::min(text.find(kAbsent), text.find(kOfClang));
   if (end == std::string_view::npos || !has(text, "fatal error")) return std::nullopt;
-  const auto begin = text.find_last_of(" \n", end - 1) + 1;
+  const auto begin = text.find_last_of(" \n'", end - 1) + 1;
   const auto header = text.substr(begin, end - begin);
   const auto starts = [&](std::initializer_list<std::string_view> prefixes) {
     return starts_with_any(header, prefixes);

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-/// Parsed output of g++, nvcc, ptxas and ld. Lists and texts are capped.
+/// Parsed output of g++, nvcc, ptxas, hipcc and ld. Lists and texts are capped.
 struct CompilerOutput {
   std::vector<Diagnostic> warnings;
   std::vector<Diagnostic> errors;

@@ -20,6 +20,7 @@ struct Runner {
   const std::filesystem::path& work;
   std::chrono::seconds deadline;
   const Confinement& confinement;
+  const std::vector<std::string>& environment;
 
   [[nodiscard]] ProcessSpec spec_of(const std::vector<std::string>& arguments) const {
     ProcessSpec spec;
@@ -28,6 +29,7 @@ struct Runner {
     spec.environment = inherited_environment({"PATH"});
     for (const auto* name : {"TMPDIR=", "HOME="}) spec.environment.push_back(name + work.string());
     spec.environment.emplace_back("LC_ALL=C");
+    spec.environment.insert(spec.environment.end(), environment.begin(), environment.end());
     spec.address_space_bytes = kCompilerMemory;
     spec.file_size_bytes = kLargestWritten;
     return spec;
@@ -71,7 +73,7 @@ struct Runner {
     job += "\n" + plan.header + "\n#line 1 \"" + plan.file_name + "\"\n" + *source;
     // It writes no file, so it can wait for a job before there is a folder.
     static const std::filesystem::path nowhere = "/dev";
-    const auto spec = Runner{nowhere, deadline, confinement}.spec_of(plan.fast);
+    const auto spec = Runner{nowhere, deadline, confinement, environment}.spec_of(plan.fast);
     auto ran = warm.run(confined(spec, confinement, false), job, deadline, stop);
     if (!ran || !ran->status.clean() || ran->timed_out) return ran;
     std::ofstream cubin(work / kCubinFile, std::ios::binary);
@@ -92,7 +94,7 @@ Result<CompilerRun> run_compiler(const BuildPlan& plan, const std::filesystem::p
                                  std::chrono::seconds deadline, const std::stop_token& stop,
                                  WarmCompiler& warm, const Confinement& confinement,
                                  unsigned processors) {
-  const Runner runner{work, deadline, confinement};
+  const Runner runner{work, deadline, confinement, plan.environment};
   const auto good = [](const Result<Captured>& run) {
     return run && !run->timed_out && run->status.clean();
   };

@@ -121,12 +121,15 @@ bool harmless_in_libstdcpp(const std::string& name) {
       parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-bool allowed(const ImportedSymbol& symbol, bool cuda, const std::vector<std::string>& libraries) {
+bool allowed(const ImportedSymbol& symbol, Language language,
+             const std::vector<std::string>& libraries) {
   const auto& name = symbol.name;
   if (starts_with_any(name, {"_ITM_", "__gmon_start__"})) return true;
   if (starts_with_any(symbol.library, {"libm.so", "libmvec.so", "libgcc_s.so"})) return true;
   if (starts_with_any(name, {"GOMP_", "omp_"})) return true;
+  const bool cuda = language == Language::cuda;
   if (cuda && symbol.library.starts_with("libcudart.so")) return true;
+  if (language == Language::hip && symbol.library.starts_with("libamdhip64.so")) return true;
   const auto declared = [&](const std::string& library) {
     return symbol.library.starts_with("lib" + library + ".so") || name.starts_with(library);
   };
@@ -168,11 +171,12 @@ Result<DynamicSymbols> dynamic_symbols(std::string_view bytes) {
   return symbols;
 }
 
-std::vector<std::string> forbidden_symbols(const std::vector<ImportedSymbol>& symbols, bool cuda,
+std::vector<std::string> forbidden_symbols(const std::vector<ImportedSymbol>& symbols,
+                                           Language language,
                                            const std::vector<std::string>& libraries) {
   std::vector<std::string> forbidden;
   for (const auto& symbol : symbols)
-    if (!allowed(symbol, cuda, libraries)) forbidden.push_back(symbol.name);
+    if (!allowed(symbol, language, libraries)) forbidden.push_back(symbol.name);
   return forbidden;
 }
 

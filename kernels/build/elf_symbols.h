@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/core/result.h"
+#include "server/facts/types.h"
 
 namespace ratchet {
 
@@ -24,11 +25,11 @@ struct DynamicSymbols {
 /// checked against the size of `bytes`. Errors: `invalid_argument` for any other file.
 [[nodiscard]] Result<DynamicSymbols> dynamic_symbols(std::string_view bytes);
 
-/// The `symbols` that a kernel may not use: any not known to be harmless. `cuda` allows the CUDA
-/// runtime; `libraries` are the names given by -l (cublas, …), whose functions are allowed
+/// The `symbols` that a kernel may not use: any not known to be harmless. CUDA and HIP may call
+/// their runtimes; `libraries` are the names given by -l (cublas, …), whose functions are allowed
 /// explicitly.
 [[nodiscard]] std::vector<std::string> forbidden_symbols(const std::vector<ImportedSymbol>& symbols,
-                                                         bool cuda,
+                                                         Language language,
                                                          const std::vector<std::string>& libraries);
 
 }  // namespace ratchet

@@ -13,8 +13,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view kImplementations =
-    "Accepted: auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton, host-python; aliases cpp, "
-    "cuda, cute.";
+    "Accepted: auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton, host-python, hip-cpp; aliases "
+    "cpp, cuda, cute, hip.";
 
 std::string suffix_of(std::string_view file_name) {
   return std::filesystem::path(file_name).extension().string();
@@ -36,17 +36,20 @@ bool fits(Implementation implementation, const std::string& suffix) {
     case Implementation::triton:
     case Implementation::host_python:
       return suffix == ".py";
+    case Implementation::hip_cpp:
+      return suffix == ".hip";
   }
   return false;
 }
 
 Result<Implementation> by_suffix(const std::string& suffix, Implementation python) {
   if (suffix == ".cu") return Implementation::cuda_cpp;
+  if (suffix == ".hip") return Implementation::hip_cpp;
   if (suffix == ".py") return python;
   if (is_cpp(suffix)) return Implementation::host_cpp;
   return invalid_argument(
       fmt::format("kernel: cannot tell the implementation from the suffix \"{}\"", suffix),
-      "Use .cu, .cpp or .py, or give `implementation`.");
+      "Use .cu, .cpp, .py or .hip, or give `implementation`.");
 }
 
 /// "sm_90a" → 90; 0 for any other name.
@@ -80,7 +83,8 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
 
 Result<Implementation> resolve_implementation(const std::optional<std::string>& wanted,
                                               std::string_view file_name) {
-  const auto name = lowered(wanted.value_or("auto"));
+  auto name = lowered(wanted.value_or("auto"));
+  if (name == "hip") name = name_of(Implementation::hip_cpp);
   const auto suffix = suffix_of(file_name);
   if (name == "auto" || name == "cuda" || name == "cpp")
     return by_suffix(suffix, Implementation::triton);
@@ -90,11 +94,22 @@ Result<Implementation> resolve_implementation(const std::optional<std::string>& 
     if (fits(value, suffix)) return value;
     return invalid_argument(
         fmt::format("implementation: {} does not match the file {}", name, file_name),
-        "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton, cute-dsl and host-python "
-        "are .py.");
+        "host-cpp is .cpp, cuda-cpp and cutlass are .cu, hip-cpp is .hip, triton, cute-dsl and "
+        "host-python are .py.");
   }
   return invalid_argument(fmt::format("implementation: unknown value \"{}\"", name),
                           std::string(kImplementations));
+}
+
+Result<Implementation> implementation_of_run(const std::optional<std::string>& wanted,
+                                             std::string_view file_name) {
+  auto implementation = resolve_implementation(wanted, file_name);
+  if (implementation && is_only_built(*implementation))
+    return unavailable(
+        fmt::format("kernel: {} is HIP, and nothing here runs on AMD GPUs", file_name),
+        "disassemble builds it and shows its registers, memory and machine code; import_profile "
+        "reads what rocprof counted elsewhere, in a run of another implementation.");
+  return implementation;
 }
 
 DeviceKind device_kind_of(Implementation implementation) {
@@ -124,6 +139,19 @@ Result<std::string> resolve_arch(const std::optional<std::string>& wanted, const
   auto arch = checked_arch(wanted.value_or(device.arch), device);
   if (!arch) return arch;
   return exact_arch(*arch, build_needs(source));
+}
+
+Result<std::string> resolve_hip_arch(const std::optional<std::string>& wanted) {
+  const auto hint = "Give the target's name, such as gfx90a (MI200) or gfx1030 (RX 6800).";
+  if (!wanted) return invalid_argument("arch: no AMD GPU is here that could be built for", hint);
+  std::string_view name = *wanted;
+  const bool named = name.starts_with("gfx") && name.size() > 3 &&
+                     std::isdigit(static_cast<unsigned char>(name[3])) != 0;
+  const bool plain = std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == ':' || c == '+' || c == '-';
+  });
+  if (named && plain) return *wanted;
+  return invalid_argument(fmt::format("arch: \"{}\" is not the name of an AMD GPU", *wanted), hint);
 }
 
 Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string>& wanted) {

@@ -15,12 +15,16 @@ namespace ratchet {
 // `invalid_argument` naming the field and the value seen.
 
 /// The implementation that `wanted` (including the packages' aliases, or `auto`) means for a kernel
-/// file. `auto`: .cu → cuda-cpp, .py → triton, .cpp/.cc/.cxx → host-cpp. `cuda`, `cute` and `cpp`
-/// are resolved by suffix too. A language that contradicts the suffix is an error.
+/// file. `auto`: .cu → cuda-cpp, .py → triton, .cpp/.cc/.cxx → host-cpp, .hip → hip-cpp. `cuda`,
+/// `cute` and `cpp` are resolved by suffix too. A language that contradicts the suffix is an error.
 [[nodiscard]] Result<Implementation> resolve_implementation(
     const std::optional<std::string>& wanted, std::string_view file_name);
 
-/// The device kind that an implementation runs on.
+/// The same for a run. Error: `unavailable` for one whose kernels are only built.
+[[nodiscard]] Result<Implementation> implementation_of_run(const std::optional<std::string>& wanted,
+                                                           std::string_view file_name);
+
+/// The device kind that an implementation runs on; of one that is only built, what it resembles.
 [[nodiscard]] DeviceKind device_kind_of(Implementation implementation);
 
 /// The kind of a reference, from its suffix: .py, .cu, .cpp.
@@ -30,6 +34,9 @@ namespace ratchet {
 /// uses instructions that exist only there (wgmma, setmaxnreg, tcgen05 …). "native" on the host.
 [[nodiscard]] Result<std::string> resolve_arch(const std::optional<std::string>& wanted,
                                                const DeviceInfo& device, std::string_view source);
+
+/// The target of a HIP build, which nothing here could choose: "gfx90a", "gfx908:xnack-" ….
+[[nodiscard]] Result<std::string> resolve_hip_arch(const std::optional<std::string>& wanted);
 
 /// Maps the packages' names for baselines (eager, compile, torch.compile, flash-infer, all, none …)
 /// to ours: pytorch-eager, torch-compile, flashinfer, and vendor (the vendor library call that a

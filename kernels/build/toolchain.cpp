@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <initializer_list>
@@ -41,12 +42,13 @@ for name, module, package in (
 print(json.dumps(found))
 )";
 
-std::optional<std::string> output_of(std::vector<std::string> argv, const std::stop_token& stop) {
+std::optional<std::string> output_of(std::vector<std::string> argv, const std::stop_token& stop,
+                                     const char* more = "LC_ALL=C") {
   ProcessSpec spec;
   spec.argv = std::move(argv);
   spec.environment = inherited_environment(
       {"PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "TMPDIR"});
-  spec.environment.emplace_back("LC_ALL=C");
+  for (const auto* variable : {"LC_ALL=C", more}) spec.environment.emplace_back(variable);
   const auto captured = run_program(spec, kPatience, stop);
   if (!captured || !captured->status.clean()) return std::nullopt;
   return captured->out + "\n" + captured->err;
@@ -99,16 +101,14 @@ std::optional<FoundProgram> host_compiler(const std::stop_token& stop) {
   return FoundProgram{*path, version_after(*text, "")};
 }
 
-/// The folders that g++ lists between "search starts here" and "End of search list".
-std::vector<fs::path> include_dirs(const FoundProgram& compiler, const std::stop_token& stop) {
+/// The folders that a compiler lists between "search starts here" and "End of search list".
+std::vector<fs::path> listed_folders(std::string_view text) {
   std::vector<fs::path> dirs;
-  const auto text = output_of({compiler.path.string(), "-xc++", "-E", "-v", "/dev/null"}, stop);
-  if (!text) return dirs;
-  auto at = text->find("#include <...>");
-  const auto end = text->find("End of search list");
-  if (at == std::string::npos || end == std::string::npos) return dirs;
-  for (at = text->find('\n', at) + 1; at < end; at = text->find('\n', at) + 1) {
-    const auto line = text->substr(at, text->find('\n', at) - at);
+  auto at = text.find("#include <...>");
+  const auto end = text.find("End of search list", std::min(at, text.size()));
+  if (at == std::string_view::npos || end == std::string_view::npos) return dirs;
+  for (at = text.find('\n', at) + 1; at < end; at = text.find('\n', at) + 1) {
+    const auto line = text.substr(at, text.find('\n', at) - at);
     std::error_code none;
     if (!line.starts_with(" ")) continue;
     const auto dir = fs::weakly_canonical(line.substr(1), none);
@@ -118,6 +118,28 @@ std::vector<fs::path> include_dirs(const FoundProgram& compiler, const std::stop
     if (!none) dirs.push_back(linked.parent_path());
   }
   return dirs;
+}
+
+std::vector<fs::path> include_dirs(const FoundProgram& compiler, const std::stop_token& stop) {
+  const auto text = output_of({compiler.path.string(), "-xc++", "-E", "-v", "/dev/null"}, stop);
+  return listed_folders(text.value_or(""));
+}
+
+/// One run tells all. It fails where the device libraries are missing, and then nothing builds.
+std::optional<HipTools> hip_tools(const std::stop_token& stop) {
+  const auto path = find_program("hipcc");
+  if (!path) return std::nullopt;
+  const auto text = output_of({path->string(), "--offload-arch=gfx906", "--cuda-device-only", "-E",
+                               "-v", "-x", "hip", "/dev/null", "-o", "/dev/null"},
+                              stop, "HIP_PLATFORM=amd");
+  constexpr std::string_view kFrontEnd = "\" -cc1 ";
+  const auto end = text ? text->find(kFrontEnd) : std::string::npos;
+  if (end == std::string::npos) return std::nullopt;
+  const auto begin = text->rfind('"', end - 1) + 1;
+  std::error_code none;
+  const fs::path clang = fs::weakly_canonical(text->substr(begin, end - begin), none);
+  return HipTools{
+      {*path, version_after(*text, "clang version ")}, clang.parent_path(), listed_folders(*text)};
 }
 
 /// The root of nvcc's toolkit; nvcc itself may be a link or a wrapper script.
@@ -204,6 +226,7 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
   if (toolchain.host_compiler)
     toolchain.include_dirs = include_dirs(*toolchain.host_compiler, stop);
   toolchain.nvcc = cuda_tool("nvcc", ", V", stop);
+  toolchain.hip = hip_tools(stop);
   if (toolchain.nvcc) toolchain.cuda_home = cuda_home(*toolchain.nvcc, stop);
   if (toolchain.nvcc) toolchain.nvrtc = nvrtc_library(toolchain.cuda_home);
   if (const auto objdump = find_program("objdump"))
@@ -219,14 +242,16 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
 }
 
 std::vector<ToolState> tool_states(const Toolchain& toolchain) {
-  std::vector<ToolState> states{state_of("g++", toolchain.host_compiler),
-                                state_of("nvcc", toolchain.nvcc),
-                                state_of("ncu", toolchain.ncu),
-                                state_of("cuobjdump", toolchain.cuobjdump),
-                                state_of("nvdisasm", toolchain.nvdisasm),
-                                state_of("objdump", toolchain.objdump),
-                                state_of("compute-sanitizer", toolchain.sanitizer),
-                                state_of("python", toolchain.python)};
+  std::vector<ToolState> states{
+      state_of("g++", toolchain.host_compiler),
+      state_of("nvcc", toolchain.nvcc),
+      state_of("hipcc", toolchain.hip ? std::optional(toolchain.hip->compiler) : std::nullopt),
+      state_of("ncu", toolchain.ncu),
+      state_of("cuobjdump", toolchain.cuobjdump),
+      state_of("nvdisasm", toolchain.nvdisasm),
+      state_of("objdump", toolchain.objdump),
+      state_of("compute-sanitizer", toolchain.sanitizer),
+      state_of("python", toolchain.python)};
   states.push_back(
       {"nvrtc", toolchain.nvrtc.has_value(), "", toolchain.nvrtc ? toolchain.nvrtc->string() : ""});
   states.push_back({"cutlass-headers", toolchain.cutlass_include.has_value(), "",

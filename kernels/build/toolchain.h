@@ -18,11 +18,19 @@ struct FoundProgram {
   std::string version;  ///< "12.2.0", "13.0.88"
 };
 
+/// What builds code of AMD GPUs.
+struct HipTools {
+  FoundProgram compiler;       ///< hipcc, with the version of its clang
+  std::filesystem::path llvm;  ///< folder with llvm-objdump, llvm-objcopy and clang-offload-bundler
+  std::vector<std::filesystem::path> include_dirs;  ///< where it finds <...> headers
+};
+
 /// The compilers, profilers and Python of this machine. A plain value: find once, pass by
 /// reference.
 struct Toolchain {
   std::optional<FoundProgram> host_compiler;  ///< g++
   std::optional<FoundProgram> nvcc;
+  std::optional<HipTools> hip;
   std::optional<FoundProgram> ncu;
   std::optional<FoundProgram> cuobjdump;  ///< from binutils, for host code
   std::optional<FoundProgram> nvdisasm;

@@ -79,9 +79,8 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
          "the seed was given by the caller, so the inputs can be predicted and the result counts "
          "for less");
   if (!is_python(contract.implementation) && !contract.launch) {
-    const auto signature =
-        parse_signature(contract.kernel.text, contract.entry,
-                        {contract.device_kind == DeviceKind::cuda, contract.flags});
+    const auto signature = parse_signature(contract.kernel.text, contract.entry,
+                                           {language_of(contract.implementation), contract.flags});
     if (signature && !signature->extern_c)
       warn("missing_extern_c",
            fmt::format("{} lacks extern \"C\"; a generated solve.h declares it", contract.entry));

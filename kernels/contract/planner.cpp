@@ -228,7 +228,7 @@ Status check_outputs(const Contract& contract) {
 /// A C++ or CUDA reference is called with the kernel's arguments (it may omit a trailing stream).
 Status check_compiled_reference(const Contract& contract) {
   const auto signature = parse_signature(contract.reference.text, "reference",
-                                         {contract.reference_kind == ReferenceKind::cuda, {}});
+                                         {language_of(contract.reference_kind), {}});
   if (!signature) {
     std::string names;
     for (const auto& one : contract.parameters) names += (names.empty() ? "" : ", ") + one.name;
@@ -307,8 +307,7 @@ Status plan_reference(Contract& contract) {
 // ------------------------------------------------------------------------------------ the stages
 
 Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo& device) {
-  const auto implementation =
-      resolve_implementation(task.implementation, contract.kernel.file_name);
+  const auto implementation = implementation_of_run(task.implementation, contract.kernel.file_name);
   if (!implementation) return implementation.error();
   contract.implementation = *implementation;
   contract.device_kind = device_kind_of(*implementation);
@@ -334,7 +333,7 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
                                    : "Use solve, or leave call out.");
   contract.entry = task.entry;
   contract.flags = task.flags;
-  return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);
+  return check_flags(task.flags, language_of(*implementation));
 }
 
 /// All buffers of one case are on the device at the same time.
@@ -368,7 +367,7 @@ Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInf
   const auto entry =
       is_python(contract.implementation)
           ? python_entry(task, contract.kernel)
-          : compiled_entry(task, contract.kernel, contract.device_kind == DeviceKind::cuda);
+          : compiled_entry(task, contract.kernel, language_of(contract.implementation));
   if (!entry) return entry.error();
   contract.entry = entry->entry;
   contract.launch = entry->launch;

@@ -27,14 +27,14 @@ Error missing(const char* program) {
       "package too; check_env lists what was found."};
 }
 
-/// What the program prints about `file`, which is untrusted.
+/// What the program prints when it is called with these arguments, which name `file`, an untrusted
+/// one.
 Result<std::string> output_of(const FoundProgram& program, std::vector<std::string> arguments,
                               const fs::path& file, const fs::path& folder,
                               const Toolchain& toolchain, const std::stop_token& stop) {
   ProcessSpec spec;
   spec.argv = std::move(arguments);
   spec.argv.insert(spec.argv.begin(), program.path.string());
-  spec.argv.push_back(file.string());
   spec.folder = folder;
   // cuobjdump looks for its helper beside itself and in PATH.
   spec.environment = {"PATH=" + program.path.parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C",
@@ -83,6 +83,7 @@ Result<Listing> sass_of_cubins(std::span<const fs::path> cubins, const Toolchain
   for (const auto& cubin : cubins) {
     std::vector<std::string> arguments{"-sass"};
     if (toolchain.nvdisasm) arguments = {"-c", "-g"};
+    arguments.push_back(cubin.string());
     auto text = output_of(*program, arguments, cubin, folder->path(), toolchain, stop);
     if (!text) return text.error();
     listing.text += *text;
@@ -98,12 +99,13 @@ Result<Listing> sass_of_library(const fs::path& library, const Toolchain& toolch
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
   if (toolchain.nvdisasm) {
-    auto extracted =
-        output_of(*toolchain.cuobjdump, {"-xelf", "all"}, library, folder->path(), toolchain, stop);
+    auto extracted = output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, library,
+                               folder->path(), toolchain, stop);
     if (!extracted) return extracted.error();
     return sass_of_cubins(cubins_in(folder->path()), toolchain, stop);
   }
-  auto text = output_of(*toolchain.cuobjdump, {"-sass"}, library, folder->path(), toolchain, stop);
+  auto text = output_of(*toolchain.cuobjdump, {"-sass", library.string()}, library, folder->path(),
+                        toolchain, stop);
   if (!text) return text.error();
   return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
 }
@@ -114,8 +116,8 @@ Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
   if (!toolchain.cuobjdump) return missing("cuobjdump");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
-  auto extracted =
-      output_of(*toolchain.cuobjdump, {"-xelf", "all"}, library, folder->path(), toolchain, stop);
+  auto extracted = output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, library,
+                             folder->path(), toolchain, stop);
   if (!extracted) return extracted.error();
   std::vector<std::string> codes;
   for (const auto& cubin : cubins_in(folder->path())) {
@@ -126,6 +128,37 @@ Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
   return codes;
 }
 
+Result<Listing> amd_code_of(const fs::path& library, const Toolchain& toolchain,
+                            const std::stop_token& stop) {
+  if (!toolchain.hip) return unavailable("hipcc was not found");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  const auto program = [&](const char* name) {
+    return FoundProgram{toolchain.hip->llvm / name, toolchain.hip->compiler.version};
+  };
+  const auto run = [&](const char* name, const fs::path& file, std::vector<std::string> arguments) {
+    return output_of(program(name), std::move(arguments), file, folder->path(), toolchain, stop);
+  };
+  const auto bundle = (folder->path() / "bundle").string();
+  const auto code = (folder->path() / "code.o").string();
+  auto done = run("llvm-objcopy", library,
+                  {"--dump-section=.hip_fatbin=" + bundle, library.string(),
+                   (folder->path() / "rest.so").string()});
+  if (!done) return done.error();
+  auto targets = run("clang-offload-bundler", bundle, {"--list", "--type=o", "--input=" + bundle});
+  if (!targets) return targets.error();
+  const auto begin = targets->find("hip");
+  if (begin == std::string::npos) return not_found("the library has no code for AMD GPUs");
+  const auto target = targets->substr(begin, targets->find('\n', begin) - begin);
+  done = run(
+      "clang-offload-bundler", bundle,
+      {"--unbundle", "--type=o", "--targets=" + target, "--input=" + bundle, "--output=" + code});
+  if (!done) return done.error();
+  auto text = run("llvm-objdump", code, {"-d", "-l", code});
+  if (!text) return text.error();
+  return Listing{shown(program("llvm-objdump")), *std::move(text)};
+}
+
 Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain,
                              const std::stop_token& stop) {
   if (!toolchain.objdump)
@@ -133,8 +166,9 @@ Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain
                        "Install binutils; check_env lists what was found.");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
-  auto text = output_of(*toolchain.objdump, {"-d", "-j", ".text", "--no-show-raw-insn"}, library,
-                        folder->path(), toolchain, stop);
+  auto text =
+      output_of(*toolchain.objdump, {"-d", "-j", ".text", "--no-show-raw-insn", library.string()},
+                library, folder->path(), toolchain, stop);
   if (!text) return text.error();
   return Listing{shown(*toolchain.objdump), *std::move(text)};
 }
@@ -144,7 +178,8 @@ Result<Listing> ptx_of_library(const fs::path& library, const Toolchain& toolcha
   if (!toolchain.cuobjdump) return missing("cuobjdump");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
-  auto text = output_of(*toolchain.cuobjdump, {"-ptx"}, library, folder->path(), toolchain, stop);
+  auto text = output_of(*toolchain.cuobjdump, {"-ptx", library.string()}, library, folder->path(),
+                        toolchain, stop);
   if (!text) return text.error();
   if (text->find(".entry") == std::string::npos)
     return not_found("the binary has no PTX: it is built only for its exact architecture",

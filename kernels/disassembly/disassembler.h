@@ -37,6 +37,11 @@ struct Listing {
 [[nodiscard]] Result<std::vector<std::string>> cubins_of_library(
     const std::filesystem::path& library, const Toolchain& toolchain, const std::stop_token& stop);
 
+/// The code for AMD GPUs of a shared library that hipcc built for one target, by the llvm-objdump
+/// of its clang, with source lines.
+[[nodiscard]] Result<Listing> amd_code_of(const std::filesystem::path& library,
+                                          const Toolchain& toolchain, const std::stop_token& stop);
+
 /// Host code, by objdump.
 [[nodiscard]] Result<Listing> host_code_of(const std::filesystem::path& library,
                                            const Toolchain& toolchain, const std::stop_token& stop);

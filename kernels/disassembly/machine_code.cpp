@@ -53,10 +53,14 @@ class Reader {
   explicit Reader(CodeKind kind) : kind_(kind) {}
 
   void line(std::string_view text) {
-    if (kind_ == CodeKind::sass)
-      sass(text);
-    else
-      host(text);
+    switch (kind_) {
+      case CodeKind::sass:
+        return sass(text);
+      case CodeKind::host:
+        return host(text);
+      case CodeKind::amd:
+        return amd(text);
+    }
   }
 
   std::vector<CodeFunction> finish() {
@@ -125,6 +129,38 @@ class Reader {
     drafts_.back().function.instructions.push_back(instruction);
   }
 
+  void amd(std::string_view text) {
+    // "0000000000001700 <f>:", "; /folder/kernel.hip:4" and
+    // "\ts_branch 8    // 000000001720: BF820008 <f+0x44>"
+    const auto bare = trimmed(text, " \t\r");
+    if (bare.ends_with(">:")) {
+      const auto at = bare.find(" <");
+      if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));
+      return;
+    }
+    if (bare.starts_with(';')) {
+      // What is inlined from headers keeps the line before it.
+      const auto colon = bare.rfind(".hip:");
+      if (colon != std::string_view::npos) line_ = line_number(bare.substr(colon + 5));
+      return;
+    }
+    const auto comment = bare.find("// ");
+    if (drafts_.empty() || comment == std::string_view::npos) return;
+    const auto encoding = bare.substr(comment + 3);
+    const auto address = hexadecimal(encoding.substr(0, encoding.find(':')));
+    if (!address) return;
+    auto rest = trimmed(bare.substr(0, comment));
+    Instruction instruction{.address = *address, .line = line_};
+    instruction.opcode = take_word(rest);
+    // Where a branch goes is only said behind its encoding.
+    const auto target = encoding.rfind("+0x");
+    const bool names = target != std::string_view::npos && encoding.ends_with('>');
+    instruction.operands = branches(instruction) && names
+                               ? encoding.substr(target + 1, encoding.size() - target - 2)
+                               : rest;
+    drafts_.back().function.instructions.push_back(instruction);
+  }
+
   void mark(std::string_view label) {
     auto& draft = drafts_.back();
     draft.labels.emplace(label, draft.function.instructions.size());
@@ -133,6 +169,8 @@ class Reader {
   [[nodiscard]] bool branches(const Instruction& instruction) const {
     if (kind_ == CodeKind::sass)
       return instruction.opcode.starts_with("BRA") || instruction.opcode.starts_with("JMP");
+    if (kind_ == CodeKind::amd)
+      return starts_with_any(instruction.opcode, {"s_branch", "s_cbranch"});
     return instruction.opcode.starts_with('j') || instruction.opcode.starts_with("b.") ||
            instruction.opcode == "b" || instruction.opcode.starts_with("cb");
   }
@@ -141,6 +179,9 @@ class Reader {
     if (kind_ == CodeKind::host)
       return instruction.opcode == "jmp" || instruction.opcode.starts_with("ret") ||
              instruction.opcode == "b";
+    if (kind_ == CodeKind::amd)
+      return instruction.opcode == "s_branch" || instruction.opcode == "s_endpgm" ||
+             instruction.opcode.starts_with("s_setpc");
     if (!instruction.guard.empty()) return false;
     constexpr std::array<std::string_view, 7> kEnds{"BRA", "EXIT", "RET", "JMP",
                                                     "BRX", "JMX",  "KILL"};
@@ -151,8 +192,8 @@ class Reader {
     return !conditional && std::ranges::find(kEnds, base) != kEnds.end();
   }
 
-  [[nodiscard]] static std::optional<std::size_t> target_of(const Draft& draft,
-                                                            const Instruction& instruction) {
+  [[nodiscard]] std::optional<std::size_t> target_of(const Draft& draft,
+                                                     const Instruction& instruction) const {
     auto text = instruction.operands;
     if (const auto open = text.find("`("); open != std::string_view::npos) {
       const auto label = text.substr(open + 2, text.find(')', open) - open - 2);
@@ -167,6 +208,7 @@ class Reader {
     }
     if (!address) return std::nullopt;
     const auto& all = draft.function.instructions;
+    if (kind_ == CodeKind::amd) *address += all.front().address;  // relative to the function
     const auto at = std::ranges::lower_bound(all, *address, {}, &Instruction::address);
     if (at == all.end() || at->address != *address) return std::nullopt;
     return static_cast<std::size_t>(at - all.begin());
@@ -199,39 +241,6 @@ class Reader {
   std::vector<Draft> drafts_;
 };
 
-std::string_view base_of(std::string_view opcode) {
-  return opcode.substr(0, opcode.find('.'));
-}
-
-bool has_modifier(std::string_view opcode, std::string_view modifier) {
-  while (!opcode.empty()) {
-    const auto dot = opcode.find('.');
-    if (opcode.substr(0, dot) == modifier) return true;
-    if (dot == std::string_view::npos) return false;
-    opcode.remove_prefix(dot + 1);
-  }
-  return false;
-}
-
-/// Bits per lane that a memory instruction moves; empty for other instructions.
-std::optional<int> sass_width(std::string_view opcode) {
-  constexpr std::array<std::string_view, 9> kMemory{"LDG", "STG", "LDS", "STS",   "LDL",
-                                                    "STL", "LD",  "ST",  "LDGSTS"};
-  if (std::ranges::find(kMemory, base_of(opcode)) == kMemory.end()) return std::nullopt;
-  for (const auto& [modifier, bits] : std::initializer_list<std::pair<std::string_view, int>>{
-           {"256", 256}, {"128", 128}, {"64", 64}, {"U16", 16}, {"S16", 16}, {"U8", 8}, {"S8", 8}})
-    if (has_modifier(opcode, modifier)) return bits;
-  return 32;
-}
-
-/// The widest vector register an instruction names.
-std::optional<int> host_width(std::string_view operands) {
-  for (const auto& [name, bits] : std::initializer_list<std::pair<std::string_view, int>>{
-           {"zmm", 512}, {"ymm", 256}, {"xmm", 128}})
-    if (operands.find(name) != std::string_view::npos) return bits;
-  return std::nullopt;
-}
-
 // "S1_" and "T_" in a linked name repeat an earlier part, which may hold such references too: 200
 // bytes can stand for gigabytes. Parts of three references each grow fastest, 3^(n/3) times.
 constexpr std::size_t kMostReferences = 32;
@@ -256,19 +265,14 @@ bool is_startup_code(const CodeFunction& function) {
   return std::ranges::find(kNames, function.name) != kNames.end();
 }
 
-}  // namespace
-
-VectorUse vector_use(std::string_view opcode, std::string_view operands) {
-  if (!host_width(operands)) return VectorUse::none;
-  if (opcode.starts_with('v')) opcode.remove_prefix(1);
-  // Names with p are packed integers ("pmaxsd"), except for single elements in and out.
-  if (starts_with_any(opcode, {"pextr", "pinsr"})) return VectorUse::scalar;
-  if (opcode.starts_with('p')) return VectorUse::packed;
-  if (opcode.ends_with("ss") || opcode.ends_with("sd")) return VectorUse::scalar;
-  const bool one =
-      starts_with_any(opcode, {"cvtss", "cvtsd", "cvttss", "cvttsd", "cvtsi", "cvtusi"});
-  return one || opcode == "movd" || opcode == "movq" ? VectorUse::scalar : VectorUse::packed;
+/// Behind the last kernel, for what fetches instructions ahead.
+bool is_prefetched_padding(const CodeFunction& function) {
+  return std::ranges::all_of(function.instructions, [](const Instruction& one) {
+    return one.opcode == "s_nop" || one.opcode == "s_code_end";
+  });
 }
+
+}  // namespace
 
 std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
   Reader reader(kind);
@@ -279,33 +283,8 @@ std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
   }
   auto functions = reader.finish();
   if (kind == CodeKind::host) std::erase_if(functions, is_startup_code);
+  if (kind == CodeKind::amd) std::erase_if(functions, is_prefetched_padding);
   return functions;
-}
-
-FunctionCode summary_of(const CodeFunction& function, CodeKind kind) {
-  FunctionCode code;
-  code.name = source_name(function.name);
-  code.instructions = static_cast<int>(function.instructions.size());
-  code.loops = function.loops;
-  for (const auto& instruction : function.instructions) {
-    const std::string base(kind == CodeKind::sass ? base_of(instruction.opcode)
-                                                  : instruction.opcode);
-    ++code.opcodes[base];
-    code.deepest_loop = std::max(code.deepest_loop, instruction.loop_depth);
-    code.in_loops += instruction.loop_depth > 0 ? 1 : 0;
-    if (kind == CodeKind::host) {
-      if (const auto bits = host_width(instruction.operands))
-        ++code.widths[vector_use(instruction.opcode, instruction.operands) == VectorUse::scalar
-                          ? "scalar in 128-bit registers"
-                          : std::to_string(*bits) + "-bit registers"];
-      continue;
-    }
-    if (const auto bits = sass_width(instruction.opcode))
-      ++code.widths[base + " " + std::to_string(*bits)];
-    code.spill_loads += base == "LDL" ? 1 : 0;
-    code.spill_stores += base == "STL" ? 1 : 0;
-  }
-  return code;
 }
 
 std::string source_name(const std::string& linked) {

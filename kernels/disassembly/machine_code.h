@@ -29,8 +29,9 @@ struct CodeFunction {
   int loops = 0;
 };
 
-/// sass: output of cuobjdump and nvdisasm. host: output of objdump for x86-64 and AArch64.
-enum class CodeKind { sass, host };
+/// sass: output of cuobjdump and nvdisasm. host: output of objdump for x86-64 and AArch64. amd:
+/// output of llvm-objdump -l for AMD GPUs.
+enum class CodeKind { sass, host, amd };
 
 /// How an x86-64 instruction uses vector registers: not at all, for one element (`ss`, `sd`), or
 /// for several.

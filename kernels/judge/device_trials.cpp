@@ -26,7 +26,7 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   if (!text) return unavailable(text.error().message);
   BuildRequest request;
   request.source = {"judge.cu", *std::move(text), (parts.data_dir / "cuda").string()};
-  request.cuda = true;
+  request.language = Language::cuda;
   request.entry = "ratchet_judge";
   request.arch = contract.arch;
   auto build = parts.builder.build(request, call);

@@ -191,7 +191,7 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
     here.implementation = std::string(name_of(Implementation::host_python));
     return plan(here, kernel, reference);
   }
-  auto implementation = resolve_implementation(task.implementation, kernel.file_name);
+  auto implementation = implementation_of_run(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
   const auto kind = device_kind_of(*implementation);
   // Frameworks take longer than the first greeting of a device.
@@ -214,7 +214,7 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   const bool cuda = device->device.kind == DeviceKind::cuda;
   std::vector<Parameter> parameters;
   if (!is_python(*implementation)) {
-    const auto entry = entry_as_written(task, kernel, cuda);
+    const auto entry = entry_as_written(task, kernel, language_of(*implementation));
     if (!entry) return entry.error();
     parameters = entry->parameters;
   }
@@ -269,35 +269,40 @@ Result<Contract> Laboratory::plan_extents(const TaskRequest& task, const Source&
                                   found ? found->tensors : std::vector<TensorSpec>{}))};
 }
 
-Result<CompiledSource> Laboratory::compile(const CompileRequest& request, CallContext& call) {
-  const auto implementation =
-      resolve_implementation(request.implementation, request.source.file_name);
-  if (!implementation) return implementation.error();
-  if (is_python(*implementation))
-    return invalid_argument("kernel: a Python kernel is compiled when it runs",
-                            "Call create_run with it; only .cpp and .cu files are built alone.");
-  const auto kind = device_kind_of(*implementation);
-  DeviceInfo device;  // of no known target: any `arch` may be asked for
-  device.kind = kind;
-  if (kind == DeviceKind::host || !request.arch) {
-    auto here = greeting(kind, 0, call);
+Result<std::string> Laboratory::target_of(const CompileRequest& request,
+                                          Implementation implementation, CallContext& call) {
+  if (is_only_built(implementation)) return resolve_hip_arch(request.arch);
+  DeviceInfo device;
+  device.kind = device_kind_of(implementation);
+  if (device.kind == DeviceKind::host || !request.arch) {
+    auto here = greeting(device.kind, 0, call);
     if (!here)
       return Error{here.error().code,
                    "arch: there is no GPU here to build for: " + here.error().message,
                    "Give the target, such as sm_90."};
     device = here->device;
   }
-  const auto arch = resolve_arch(request.arch, device, request.source.text);
+  return resolve_arch(request.arch, device, request.source.text);
+}
+
+Result<CompiledSource> Laboratory::compile(const CompileRequest& request, CallContext& call) {
+  const auto implementation =
+      resolve_implementation(request.implementation, request.source.file_name);
+  if (!implementation) return implementation.error();
+  if (is_python(*implementation))
+    return invalid_argument("kernel: a Python kernel is compiled when it runs",
+                            "Call create_run with it; .cpp, .cu and .hip files are built alone.");
+  const auto arch = target_of(request, *implementation, call);
   if (!arch) return arch.error();
   TaskRequest task;
   task.entry = request.entry;
   task.flags = request.flags;
-  const auto entry = entry_as_written(task, request.source, kind == DeviceKind::cuda);
+  const auto entry = entry_as_written(task, request.source, language_of(*implementation));
   if (!entry) return entry.error();
   CompiledSource compiled;
   auto& contract = compiled.contract;
   contract.implementation = *implementation;
-  contract.device_kind = kind;
+  contract.device_kind = device_kind_of(*implementation);
   contract.arch = *arch;
   contract.entry = entry->entry;
   contract.flags = request.flags;

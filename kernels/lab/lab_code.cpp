@@ -26,6 +26,7 @@ constexpr std::size_t kMostCubin = std::size_t{64} << 20U;
 constexpr std::size_t kMostOpcodes = 16;
 
 CodeKind kind_of(const Contract& contract) {
+  if (is_only_built(contract.implementation)) return CodeKind::amd;
   return contract.device_kind == DeviceKind::cuda ? CodeKind::sass : CodeKind::host;
 }
 
@@ -138,6 +139,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
   }
   auto library = library_path(contract, candidate, call);
   if (!library) return library.error();
+  if (is_only_built(contract.implementation)) return amd_code_of(*library, toolchain, stop);
   if (contract.device_kind == DeviceKind::host) return host_code_of(*library, toolchain, stop);
   return view == CodeView::sass ? sass_of_library(*library, toolchain, stop)
                                 : ptx_of_library(*library, toolchain, stop);
@@ -169,8 +171,8 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
 
 Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Candidate& candidate,
                                             const DisassemblyRequest& request, CallContext& call) {
-  if (request.view == CodeView::ptx && contract.device_kind == DeviceKind::host)
-    return invalid_argument("kind: only GPU kernels have ptx", "Leave kind out.");
+  if (request.view == CodeView::ptx && language_of(contract.implementation) != Language::cuda)
+    return invalid_argument("kind: only kernels for NVIDIA GPUs have ptx", "Leave kind out.");
   auto listing = listing_of(contract, candidate, request.view, call);
   if (!listing) return listing.error();
   Disassembly page;

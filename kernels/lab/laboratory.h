@@ -95,6 +95,9 @@ class Laboratory final : public Lab, private LabParts {
   /// not work with those either; the hint has `tensors` for this signature.
   Result<Contract> plan_extents(const TaskRequest& task, const Source& kernel,
                                 const Source& reference, const DeviceInfo& device);
+  /// What a source without a run is built for: any target that is asked for, else a device here.
+  Result<std::string> target_of(const CompileRequest& request, Implementation implementation,
+                                CallContext& call);
   /// Takes a turn on the device. Checks in a row of one contract share judge and reference, and
   /// start processes for what is ahead.
   Result<TimedReport> examine(const Contract& contract, const Candidate& candidate,

@@ -115,9 +115,11 @@ Result<std::string> python_symbol(const TaskRequest& task, const Source& kernel)
 
 }  // namespace
 
-Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel, bool cuda) {
+Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel,
+                                   Language language) {
   EntryPlan plan;
   plan.entry = task.entry;
+  const bool cuda = language == Language::cuda;
   const auto line = cuda ? launch_line(kernel.text) : Result<std::optional<Launch>>(std::nullopt);
   if (!line) return line.error();
   plan.launch = *line ? *line : task.launch;
@@ -126,7 +128,7 @@ Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel
                             "Leave `launch` out.");
   if (plan.launch) plan.entry = device_entry(task, kernel);
   auto signature =
-      parse_signature(kernel.text, plan.entry, {cuda, task.flags, plan.launch.has_value()});
+      parse_signature(kernel.text, plan.entry, {language, task.flags, plan.launch.has_value()});
   if (!signature)
     return Error{signature.error().code,
                  place_of_entry(kernel, plan.entry) + signature.error().message,
@@ -142,8 +144,8 @@ Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel
   return plan;
 }
 
-Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, bool cuda) {
-  auto plan = entry_as_written(task, kernel, cuda);
+Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, Language language) {
+  auto plan = entry_as_written(task, kernel, language);
   if (!plan) return plan;
   if (const auto filled = fill_scalars(plan->parameters, task); !filled) return filled.error();
   if (plan->launch)

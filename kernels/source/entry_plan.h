@@ -19,16 +19,16 @@ struct EntryPlan {
   std::vector<Parameter> parameters;
 };
 
-/// The entry of a C++ or CUDA source, read from its signature. A kernel is device-only if it has a
-/// `// launch:` line or its task has `launch`; its entry is then the `__global__` function of that
-/// name (or the only one, if the name is the default). Dims that are not parameters follow the
+/// The entry of a compiled source, read from its signature. A CUDA kernel is device-only if it has
+/// a `// launch:` line or its task has `launch`; its entry is then the `__global__` function of
+/// that name (or the only one, if the name is the default). Dims that are not parameters follow the
 /// parameters.
 [[nodiscard]] Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel,
-                                               bool cuda);
+                                               Language language);
 
 /// The same before anything is assigned: parameters as the signature has them, no dims beyond.
 [[nodiscard]] Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel,
-                                                 bool cuda);
+                                                 Language language);
 
 /// The entry of a Python kernel, which is called with keyword arguments: tensors, dims, scalars.
 [[nodiscard]] Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel);

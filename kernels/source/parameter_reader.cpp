@@ -25,6 +25,8 @@ const std::map<std::string_view, DType>& plain_types() {
                                                        {"__nv_bfloat16", bf16},
                                                        {"nv_bfloat16", bf16},
                                                        {"bfloat16_t", bf16},
+                                                       {"hip_bfloat16", bf16},
+                                                       {"__hip_bfloat16", bf16},
                                                        {"bool", boolean},
                                                        {"int8_t", i8},
                                                        {"int16_t", i16},
@@ -92,7 +94,8 @@ std::optional<DType> type_of(const std::vector<std::string>& words) {
 
 bool is_stream(const std::vector<std::string>& words, int stars) {
   return words.size() == 1 &&
-         ((stars == 0 && (words[0] == "cudaStream_t" || words[0] == "CUstream")) ||
+         ((stars == 0 &&
+           (words[0] == "cudaStream_t" || words[0] == "CUstream" || words[0] == "hipStream_t")) ||
           (stars == 1 && words[0] == "CUstream_st"));
 }
 

@@ -130,7 +130,10 @@ Macros predefined(const Dialect& dialect) {
     define(name, "1");
   define("__cplusplus", "201703");
   define("__GNUC__", "12");
-  if (dialect.cuda) {
+  if (dialect.language == Language::hip)
+    for (const auto* name : {"__HIP__", "__HIPCC__", "__HIP_PLATFORM_AMD__", "__clang__"})
+      define(name, "1");
+  if (dialect.language == Language::cuda) {
     for (const auto* name : {"__CUDACC__", "__NVCC__"}) define(name, "1");
     define("__CUDACC_VER_MAJOR__", "13");
     for (const auto* name : {"CUDART_VERSION", "CUDA_VERSION"}) define(name, "13000");
@@ -203,7 +206,7 @@ std::vector<std::string> kernel_names(std::string_view source) {
   return declarations_of(tokenize(source, predefined({})), "", true).kernels;
 }
 
-std::string declaration_header(const Signature& signature) {
+std::string declaration_header(const Signature& signature, Language language) {
   std::string list;
   std::set<std::string> headers;
   // NVRTC has no C library headers.
@@ -217,7 +220,12 @@ std::string declaration_header(const Signature& signature) {
     if (mentions("cutlass"))
       headers.insert("cutlass/numeric_types.h");
     else if (mentions("half"))
-      headers.insert("cuda_fp16.h");
+      headers.insert(language == Language::hip ? "hip/hip_fp16.h" : "cuda_fp16.h");
+    if (mentions("__hip_bfloat16"))
+      headers.insert("hip/hip_bf16.h");
+    else if (mentions("hip_bfloat16"))
+      headers.insert("hip/hip_bfloat16.h");
+    if (mentions("hipStream_t")) headers.insert("hip/hip_runtime.h");
     if (mentions("nv_bfloat16")) headers.insert("cuda_bf16.h");
     if (mentions("nv_fp8")) headers.insert("cuda_fp8.h");
     if (mentions("cudaStream_t")) headers.insert("cuda_runtime.h");

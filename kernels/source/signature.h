@@ -23,9 +23,9 @@ struct Signature {
 
 /// How to read a source.
 struct Dialect {
-  bool cuda = true;                ///< compiled by nvcc: decides which `#if` branches are active
-  std::vector<std::string> flags;  ///< their -D and -U options decide it too
-  bool device_entry = false;       ///< the entry is a `__global__` function
+  Language language = Language::cuda;  ///< its compiler decides which `#if` branches are active
+  std::vector<std::string> flags;      ///< their -D and -U options decide it too
+  bool device_entry = false;           ///< the entry is a `__global__` function
 };
 
 /// Finds `void <entry>(...)` in `source` and reads its parameters.
@@ -41,7 +41,7 @@ struct Dialect {
 ///   pointers  float, double, half (__half), nv_bfloat16 (__nv_bfloat16), __nv_fp8_e4m3,
 ///             __nv_fp8_e5m2, bool, char, short, int, long, long long (signed, unsigned),
 ///             int8_t … uint64_t, size_t
-///   values    the integer types above, bool, float, double, cudaStream_t
+///   values    the integer types above, bool, float, double, cudaStream_t, hipStream_t
 ///
 /// Pure and thread-safe. Errors (`invalid_argument`): not found, found only as a `__global__`
 /// kernel, static, inline, or in a namespace without extern "C"; a parameter that cannot be read.
@@ -67,7 +67,8 @@ struct Dialect {
 
 /// The text of the generated `solve.h`, which declares the entry `extern "C"` with its exact types.
 /// A source that defines it differently does not compile.
-[[nodiscard]] std::string declaration_header(const Signature& signature);
+[[nodiscard]] std::string declaration_header(const Signature& signature,
+                                             Language language = Language::cuda);
 
 /// The accepted parameter forms on one line, for hints.
 [[nodiscard]] std::string_view accepted_parameters();

@@ -140,7 +140,7 @@ constexpr std::string_view kHead =
 
 Result<std::string> cpp_source(const Contract& contract, const std::vector<Variant>& variants,
                                const std::vector<Route>& routes, std::size_t fallback) {
-  const Dialect dialect{!is_host(contract.implementation), contract.flags, false};
+  const Dialect dialect{language_of(contract.implementation), contract.flags, false};
   const auto signature = parse_signature(variants.at(fallback).text, contract.entry, dialect);
   if (!signature) return signature.error();
   std::string text = fmt::format("// {}\n#include <cmath>\n", kHead);

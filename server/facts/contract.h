@@ -91,6 +91,11 @@ constexpr auto enum_names(ReferenceKind) {
   return as_written<cpp, cuda, python>();
 }
 
+/// Of a compiled reference.
+[[nodiscard]] constexpr Language language_of(ReferenceKind kind) {
+  return kind == ReferenceKind::cuda ? Language::cuda : Language::cpp;
+}
+
 /// A source text with its file name; `folder` has its local headers and may be empty.
 struct Source {
   std::string file_name;

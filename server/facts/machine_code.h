@@ -19,8 +19,8 @@ struct FunctionCode {
   int loops = 0;                       ///< loops in its control flow
   int deepest_loop = 0;                ///< 1: not nested
   int in_loops = 0;                    ///< instructions inside loops
-  int spill_loads = 0;                 ///< from local memory (LDL)
-  int spill_stores = 0;                ///< to local memory (STL)
+  int spill_loads = 0;                 ///< from local memory (LDL); of AMD GPUs: from scratch
+  int spill_stores = 0;                ///< to local memory (STL), or scratch
   std::map<std::string, int> opcodes;  ///< without modifiers: LDG, FFMA, …
   std::map<std::string, int> widths;   ///< memory accesses by bits: "LDG 128"; host: registers used
 
@@ -30,8 +30,8 @@ struct FunctionCode {
           required<&F::instructions>("Instructions, without padding."),
           required<&F::loops>("Loops."), required<&F::deepest_loop>("Deepest nesting."),
           required<&F::in_loops>("Instructions inside loops."),
-          required<&F::spill_loads>("Loads from local memory (LDL)."),
-          required<&F::spill_stores>("Stores to local memory (STL)."),
+          required<&F::spill_loads>("Loads from local memory (LDL); AMD: from scratch."),
+          required<&F::spill_stores>("Stores to local memory (STL); AMD: to scratch."),
           required<&F::opcodes>("Instructions by opcode."),
           required<&F::widths>("Memory accesses by width in bits; on the host: registers used."));
   }

@@ -10,12 +10,13 @@
 
 namespace ratchet {
 
-enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton, host_python };
+enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton, host_python, hip_cpp };
 constexpr auto enum_names(Implementation) {
   using enum Implementation;
   return std::array{std::pair{host_cpp, "host-cpp"}, std::pair{cuda_cpp, "cuda-cpp"},
                     std::pair{cutlass, "cutlass"},   std::pair{cute_dsl, "cute-dsl"},
-                    std::pair{triton, "triton"},     std::pair{host_python, "host-python"}};
+                    std::pair{triton, "triton"},     std::pair{host_python, "host-python"},
+                    std::pair{hip_cpp, "hip-cpp"}};
 }
 
 /// Whether kernels are `.py` files with `run_kernel(**kwargs)`.
@@ -28,6 +29,20 @@ constexpr auto enum_names(Implementation) {
 [[nodiscard]] constexpr bool is_host(Implementation implementation) {
   using enum Implementation;
   return implementation == host_cpp || implementation == host_python;
+}
+
+/// Whether kernels are only built: nothing here runs on AMD GPUs.
+[[nodiscard]] constexpr bool is_only_built(Implementation implementation) {
+  return implementation == Implementation::hip_cpp;
+}
+
+/// What a compiled source is written in.
+enum class Language { cpp, cuda, hip };
+
+/// Of the code that is compiled for an implementation; for those in Python, of what runs beside it.
+[[nodiscard]] constexpr Language language_of(Implementation implementation) {
+  if (is_only_built(implementation)) return Language::hip;
+  return is_host(implementation) ? Language::cpp : Language::cuda;
 }
 
 /// Where a kernel runs: `host` kernels get host pointers, `cuda` kernels device pointers.

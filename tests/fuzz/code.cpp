@@ -37,7 +37,7 @@ void check_function(const CodeFunction& function, std::string_view listing, Code
 }  // namespace
 
 void code(std::string_view bytes) {
-  for (const auto kind : {CodeKind::sass, CodeKind::host})
+  for (const auto kind : {CodeKind::sass, CodeKind::host, CodeKind::amd})
     for (const auto& function : read_code(bytes, kind)) check_function(function, bytes, kind);
 }
 

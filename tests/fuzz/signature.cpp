@@ -63,7 +63,7 @@ void check_stripped(std::string_view source, bool python) {
 
 void signature(std::string_view bytes) {
   check_signature(bytes, {});
-  check_signature(bytes, {.cuda = false, .flags = {"-DN=4", "-UDEBUG"}});
+  check_signature(bytes, {.language = Language::cpp, .flags = {"-DN=4", "-UDEBUG"}});
   check_signature(bytes, {.device_entry = true});
   for (const auto& name : kernel_names(bytes)) require(!name.empty(), "a kernel has a name");
   for (const bool python : {false, true}) check_stripped(bytes, python);

@@ -56,6 +56,33 @@ TEST_CASE("a CUDA kernel is built for a GPU that is not here, and not judged", "
   CHECK_FALSE(broken.at("build").at("errors").empty());
 }
 
+TEST_CASE("a HIP kernel is built for an AMD GPU and shown, and a run refuses it",
+          "[analysis][slow]") {
+  if (!find_program("hipcc")) SKIP("hipcc is not installed");
+  test::Workbench bench;
+  const std::string text = std::string("#include <hip/hip_runtime.h>\n") + kAdd;
+  const Json kernel{{"text", text}};
+
+  const Json built = bench.must(
+      "disassemble", {{"kernel", kernel}, {"implementation", "hip-cpp"}, {"arch", "gfx90a"}});
+  const auto refused =
+      bench.call("create_run", {{"kernel", kernel},
+                                {"implementation", "hip-cpp"},
+                                {"reference", {{"text", kAdd}}},
+                                {"dims", {{"n", 64}}},
+                                {"output_dir", (bench.folder() / "new").string()}});
+
+  CHECK(built.at("build").at("ok") == true);
+  CHECK(built.at("build").at("registers").get<int>() > 0);
+  CHECK(built.at("shown") == "add");
+  CHECK(built.at("text").get<std::string>().find("global_store_dword") != std::string::npos);
+  CHECK(built.at("note").get<std::string>().find("nothing here runs on AMD GPUs") !=
+        std::string::npos);
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("disassemble builds it") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(bench.folder() / "new"));
+}
+
 TEST_CASE("a source without a run is a compiled kernel with a target", "[analysis]") {
   test::Workbench bench;
   const auto text = [&](const Json& arguments) {

@@ -12,7 +12,7 @@ BuildRequest cuda(std::string text) {
   if (!toolchain().nvcc) SKIP("nvcc was not found");
   BuildRequest request;
   request.source = {"kernel.cu", std::move(text), ""};
-  request.cuda = true;
+  request.language = Language::cuda;
   request.arch = "sm_90a";
   return request;
 }

@@ -335,15 +335,18 @@ TEST_CASE("flags that reach other programs or files are refused", "[builder]") {
        {"-fplugin=x.so", "-Wl,-rpath,/", "-Wa,x", "-o", "-I/etc", "-fdump-tree-all", "@file",
         "-DX=$(id)", "-wrapper", "-B.", "-lcublas", "kernel.cpp"}) {
     INFO(flag);
-    CHECK_FALSE(check_flags({flag}, false));
+    CHECK_FALSE(check_flags({flag}, Language::cpp));
   }
   CHECK(check_flags({"-O2", "-ffast-math", "-mavx2", "-DTILE=16", "-std=c++20", "-Wno-unused"},
-                    false));
+                    Language::cpp));
   CHECK(check_flags({"--use_fast_math", "-Xptxas", "-dlcm=ca", "-lcublas", "--maxrregcount=64"},
-                    true));
-  CHECK_FALSE(check_flags({"-ccbin=/tmp/x"}, true));
-  CHECK_FALSE(check_flags({"-Xcompiler", "-fplugin=x.so"}, true));
-  CHECK_FALSE(check_flags({"-Xptxas", "-o/tmp/x"}, true));
+                    Language::cuda));
+  CHECK_FALSE(check_flags({"-ccbin=/tmp/x"}, Language::cuda));
+  CHECK_FALSE(check_flags({"-Xcompiler", "-fplugin=x.so"}, Language::cuda));
+  CHECK_FALSE(check_flags({"-Xptxas", "-o/tmp/x"}, Language::cuda));
+  CHECK(check_flags({"-munsafe-fp-atomics", "-O2", "-DN=4"}, Language::hip));
+  for (const auto* flag : {"-fpass-plugin=x", "-Xclang", "--offload-arch=gfx90a", "-mllvm=-x/y"})
+    CHECK_FALSE(check_flags({flag}, Language::hip));
 }
 
 TEST_CASE("reading symbols of anything but a library is an error", "[builder]") {

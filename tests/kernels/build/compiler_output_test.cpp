@@ -24,6 +24,26 @@ TEST_CASE("resources are the maximum over all kernels that ptxas lists", "[compi
   CHECK(output.errors.empty());
 }
 
+TEST_CASE("resources of kernels for AMD GPUs come from clang's remarks", "[compiler_output]") {
+  const auto output = parse_compiler_output(
+      "k.hip:2:1: remark: Function Name: _Z1fPf [-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     SGPRs: 19 [-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     VGPRs: 10 [-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     ScratchSize [bytes/lane]: 272 "
+      "[-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     SGPRs Spill: 7 [-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     VGPRs Spill: 3 [-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:2:1: remark:     LDS Size [bytes/block]: 1024 "
+      "[-Rpass-analysis=kernel-resource-usage]\n"
+      "k.hip:9:1: remark:     VGPRs: 64 [-Rpass-analysis=kernel-resource-usage]\n");
+
+  CHECK(output.registers == 64);
+  CHECK(output.shared_bytes == 1024);
+  CHECK(output.stack_bytes == 272);
+  CHECK(output.spill_bytes == 12);
+  CHECK(output.warnings.empty());
+}
+
 TEST_CASE("errors and warnings keep file and line", "[compiler_output]") {
   const auto output = parse_compiler_output(
       "b.cpp: In function 'void solve(float*, int)':\n"
@@ -62,6 +82,11 @@ TEST_CASE("failures are classified", "[compiler_output]") {
 
   CHECK(name("fatal error: torch/extension.h: No such file or directory") == "torch_headers");
   CHECK(name("fatal error: mine.h: No such file or directory") == "missing_header");
+  CHECK(name("k.hip:1:10: fatal error: 'none.h' file not found") == "missing_header");
+  CHECK(name("clang: error: invalid target ID 'gfx942'") == "wrong_arch");
+  CHECK(name("clang: error: cannot find ROCm device library for gfx1100") == "wrong_arch");
+  CHECK(name("error: local memory (80000) exceeds limit (65536) in function '_Z1fPf'") ==
+        "too_much_shared");
   CHECK(name("Instruction 'wgmma.fence' not supported on .target 'sm_90'") == "wrong_arch");
   CHECK(name("Entry function 'f' uses too much shared data (0x13880 bytes, 0xc000 max)") ==
         "too_much_shared");

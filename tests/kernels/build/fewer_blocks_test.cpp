@@ -105,7 +105,7 @@ struct Launches {
   std::string of(bool fewer_blocks, const std::vector<std::string>& sizes) const {
     BuildRequest request;
     request.source = {"kernel.cu", source, ""};
-    request.cuda = true;
+    request.language = Language::cuda;
     request.arch = "sm_90";
     request.fewer_blocks = fewer_blocks;
     const auto record = bench.build(request);

@@ -190,23 +190,12 @@ TEST_CASE("work is evaluated when the contract is made", "[planner]") {
   CHECK(has(error_of(request).message, "work: expression"));
 }
 
-TEST_CASE("the implementation follows the suffix and refuses to contradict it", "[planner]") {
-  CHECK(*resolve_implementation({}, "a.cu") == Implementation::cuda_cpp);
-  CHECK(*resolve_implementation("auto", "a.py") == Implementation::triton);
-  CHECK(*resolve_implementation("cute", "a.py") == Implementation::cute_dsl);
-  CHECK(*resolve_implementation("cutlass", "a.cu") == Implementation::cutlass);
-  CHECK_FALSE(resolve_implementation("triton", "a.cu"));
-  CHECK_FALSE(resolve_implementation("opencl", "a.cu"));
-  CHECK_FALSE(resolve_implementation({}, "a.txt"));
-}
-
-TEST_CASE("the exact architecture is chosen when the source needs it", "[planner]") {
-  CHECK(*resolve_arch({}, hopper(), "plain") == "sm_90");
-  CHECK(*resolve_arch({}, hopper(), "asm(\"wgmma.fence\")") == "sm_90a");
-  CHECK(*resolve_arch("90a", hopper(), "plain") == "sm_90a");
-  CHECK_FALSE(resolve_arch("sm_80", hopper(), "plain"));
-  CHECK_FALSE(resolve_arch("sm_100a", hopper(), "plain"));
-  CHECK_FALSE(resolve_arch("fast", hopper(), "plain"));
+TEST_CASE("a HIP kernel is only built: a run says what does that", "[planner]") {
+  const auto contract = plan_contract(
+      task(), {"kernel.hip", "extern \"C\" void solve(float* x) {}", ""}, kReference, hopper());
+  REQUIRE_FALSE(contract);
+  CHECK(contract.error().code == ErrorCode::unavailable);
+  CHECK(has(contract.error().hint, "disassemble"));
 }
 
 TEST_CASE("a host kernel does not run on a GPU and the error says so", "[planner]") {

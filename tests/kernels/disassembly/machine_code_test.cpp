@@ -33,7 +33,56 @@ constexpr const char* kNested = R"(
         /*00b0*/                   NOP;
 )";
 
+// A loop over a row, as llvm-objdump 15 printed it for gfx90a; then a private array's store.
+constexpr const char* kAmd = R"(
+code.o:	file format elf64-amdgpu
+
+Disassembly of section .text:
+
+0000000000001700 <_Z4rowsPKfPfi>:
+; _Z4rowsPKfPfi():
+; /src/kernel.hip:4
+	s_load_dwordx4 s[0:3], s[6:7], 0x0                         // 000000001700: C00A0003 00000000
+	s_cbranch_execz 9                                          // 000000001708: BF880009 <_Z4rowsPKfPfi+0x30>
+; /src/kernel.hip:6
+	global_load_dword v1, v[6:7], off                          // 00000000170C: DC508000 017F0006
+; /usr/include/hip/amd_detail/amd_device_functions.h:890
+	s_waitcnt vmcnt(0)                                         // 000000001714: BF8C0F70
+	v_max_f32_e32 v4, v3, v1                                   // 000000001718: 16080303
+	s_cbranch_execnz 65531                                     // 00000000171C: BF89FFFB <_Z4rowsPKfPfi+0xc>
+; /src/kernel.hip:9
+	ds_read2_b32 v[2:3], v1 offset1:32                         // 000000001720: D86E2000 02000001
+	buffer_store_dword v6, off, s[0:3], 0 offset:16            // 000000001728: E0700010 80000600
+	global_store_dwordx4 v4, v[0:3], s[10:11] offset:1024      // 000000001730: DC7C8400 000A0004
+	s_endpgm                                                   // 000000001738: BF810000
+
+0000000000001800 <.text>:
+	s_nop 0                                                    // 000000001800: BF800000
+)";
+
 }  // namespace
+
+TEST_CASE("code of AMD GPUs is read with loops, lines, widths and private memory", "[sass]") {
+  const auto functions = read_code(kAmd, CodeKind::amd);
+  REQUIRE(functions.size() == 1);
+  const auto& all = functions[0].instructions;
+  const auto code = summary_of(functions[0], CodeKind::amd);
+
+  CHECK(code.name == "rows");
+  CHECK(code.instructions == 10);
+  CHECK(code.loops == 1);
+  CHECK(code.in_loops == 4);
+  CHECK(all[2].loop_depth == 1);
+  CHECK(all[6].loop_depth == 0);
+  CHECK(all[1].operands == "0x30");
+  CHECK(all[3].line == 6);  // inlined there
+  CHECK(all[6].line == 9);
+  CHECK(code.opcodes.at("v_max_f32") == 1);
+  CHECK(code.widths == std::map<std::string, int>{
+                           {"global 32", 1}, {"global 128", 1}, {"ds 64", 1}, {"buffer 32", 1}});
+  CHECK(code.spill_stores == 1);
+  CHECK(code.spill_loads == 0);
+}
 
 TEST_CASE("loops are distinguished from branches, even if code was moved past the end", "[sass]") {
   const auto functions = read_code(kNested, CodeKind::sass);

@@ -57,7 +57,7 @@ TEST_CASE("a kernel's declaration needs no header of the C library", "[launch]")
       "__global__ void __launch_bounds__(256) f(const uint32_t* __restrict__ x, float* y, "
       "std::size_t "
       "n) {}",
-      "f", {true, {}, true});
+      "f", {Language::cuda, {}, true});
 
   REQUIRE(kernel);
   const auto header = declaration_header(*kernel);
@@ -66,7 +66,7 @@ TEST_CASE("a kernel's declaration needs no header of the C library", "[launch]")
   CHECK(kernel_names("template <int N> __global__ void t() {}\n__global__ void f() {}\n"
                      "namespace n { __global__ void g() {} }\nvoid h() {}") ==
         std::vector<std::string>{"f", "g"});
-  CHECK_FALSE(parse_signature("void f(float* x) {}", "f", {true, {}, true}));
+  CHECK_FALSE(parse_signature("void f(float* x) {}", "f", {Language::cuda, {}, true}));
 }
 
 TEST_CASE("the numbers of a launch mean the same in its host function", "[launch]") {

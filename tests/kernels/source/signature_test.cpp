@@ -130,6 +130,22 @@ TEST_CASE("a missing extern C is flagged and its header compiles to the same typ
         std::string::npos);
 }
 
+TEST_CASE("HIP's types and its compiler's branches are read", "[signature]") {
+  const auto signature = parse_signature(
+      "#ifdef __HIP_PLATFORM_AMD__\n"
+      "extern \"C\" void solve(const __half* x, hip_bfloat16* y, int n, hipStream_t s) {}\n"
+      "#else\nextern \"C\" void solve(float* x) {}\n#endif\n",
+      "solve", {Language::hip, {}});
+
+  REQUIRE(signature);
+  CHECK(signature->parameters.at(1).dtype == DType::bf16);
+  CHECK(signature->parameters.at(3).kind == ParameterKind::stream);
+  const auto header = declaration_header(*signature, Language::hip);
+  for (const auto* name : {"hip/hip_fp16.h", "hip/hip_bfloat16.h", "hip/hip_runtime.h"})
+    CHECK(header.find(name) != std::string::npos);
+  CHECK(header.find("cuda") == std::string::npos);
+}
+
 TEST_CASE("return types and attributes may stand where people put them", "[signature]") {
   const std::string list = "(const float* x, float* y, int n) {}";
   CHECK(shape("extern \"C\" void __attribute__((noinline)) solve" + list) == kPlain);
@@ -156,7 +172,8 @@ TEST_CASE("only active branches are read", "[signature]") {
   for (const auto* fails : {"#if 0", "#ifdef LOCAL", "#if LOCAL", "#if defined(__HIP__)",
                             "#define A 1\n#undef A\n#ifdef A", "#if (1 + 2) * 3 != 9 || 0"})
     CHECK(shape(source(fails)) == kOther);
-  const auto named = parse_signature(source("#ifdef LOCAL"), "solve", {true, {"-DLOCAL"}});
+  const auto named =
+      parse_signature(source("#ifdef LOCAL"), "solve", {Language::cuda, {"-DLOCAL"}});
   REQUIRE(named);
   CHECK(named->parameters.size() == 3);
 }

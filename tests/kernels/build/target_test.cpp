@@ -1,0 +1,45 @@
+#include "kernels/build/target.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace ratchet;
+
+namespace {
+
+DeviceInfo hopper() {
+  DeviceInfo device;
+  device.kind = DeviceKind::cuda;
+  device.name = "NVIDIA H200";
+  device.arch = "sm_90";
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("the implementation follows the suffix and refuses to contradict it", "[target]") {
+  CHECK(*resolve_implementation({}, "a.cu") == Implementation::cuda_cpp);
+  CHECK(*resolve_implementation("auto", "a.py") == Implementation::triton);
+  CHECK(*resolve_implementation("cute", "a.py") == Implementation::cute_dsl);
+  CHECK(*resolve_implementation("cutlass", "a.cu") == Implementation::cutlass);
+  CHECK_FALSE(resolve_implementation("triton", "a.cu"));
+  CHECK_FALSE(resolve_implementation("opencl", "a.cu"));
+  CHECK_FALSE(resolve_implementation({}, "a.txt"));
+  CHECK(*resolve_implementation({}, "a.hip") == Implementation::hip_cpp);
+  CHECK_FALSE(resolve_implementation("hip", "a.cu"));
+}
+
+TEST_CASE("the exact architecture is chosen when the source needs it", "[target]") {
+  CHECK(*resolve_arch({}, hopper(), "plain") == "sm_90");
+  CHECK(*resolve_arch({}, hopper(), "asm(\"wgmma.fence\")") == "sm_90a");
+  CHECK(*resolve_arch("90a", hopper(), "plain") == "sm_90a");
+  CHECK_FALSE(resolve_arch("sm_80", hopper(), "plain"));
+  CHECK_FALSE(resolve_arch("sm_100a", hopper(), "plain"));
+  CHECK_FALSE(resolve_arch("fast", hopper(), "plain"));
+}
+
+TEST_CASE("the target of a HIP build is named, as no device here could choose it", "[target]") {
+  CHECK(resolve_hip_arch("gfx908:sramecc+:xnack-"));
+  CHECK_FALSE(resolve_hip_arch({}));
+  CHECK_FALSE(resolve_hip_arch("sm_90"));
+  CHECK_FALSE(resolve_hip_arch("gfx90a -o /tmp/x"));
+}
