@@ -21,8 +21,6 @@ namespace ratchet {
 
 class Lab;
 
-/// The input distribution that kernels are timed on unless values change their time.
-inline constexpr const char* kNormalValues = "normal";
 // Flags of a time about which a reader can do something.
 inline constexpr const char* kClockUnknown = "clock_unknown";
 inline constexpr const char* kNoiseAboveThreshold = "noise_above_threshold";

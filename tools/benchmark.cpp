@@ -145,14 +145,6 @@ RowLine line_of(const BenchmarkRow& row) {
   return line;
 }
 
-/// A version whose time depends on its inputs' values is timed on those that it was judged on.
-std::string values_of(const Permit& permit) {
-  const auto* const range = permit.profile && permit.profile->time_depends_on_values
-                                ? &*permit.profile->time_depends_on_values
-                                : nullptr;
-  return range == nullptr ? kNormalValues : range->judged_on;
-}
-
 /// Notes with the times that the problem's suite has of its own: those frozen with the run, or, of
 /// an older run, those in the problem's folder.
 std::vector<std::string> suite_figures(const Roots& roots, const Permit& permit) {
@@ -182,7 +174,8 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
        .prewarm_calls = args.prewarm_calls,
        .cache_mode = args.cache_mode,
        .host_time = args.timing_method == TimingMethod::host_time,
-       .values = values_of(*permit)},
+       .values = permit->profile ? judged_values(permit->profile->time_depends_on_values)
+                                 : kNormalValues},
       permit->secret, call);
   if (!report) return report.error();
   std::ranges::move(suite_figures(services.roots, *permit), std::back_inserter(report->notes));

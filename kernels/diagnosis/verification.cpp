@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,9 +16,10 @@ namespace {
 
 /// What a finding claims, by which interventions can speak about it.
 enum class Claim {
-  removable,   ///< a cause that other data, or another build, takes away
-  fixed_cost,  ///< a cost per call that does not depend on the sizes
-  idle_device  ///< too few blocks
+  removable,       ///< a cause that other data, or another build, takes away
+  fixed_cost,      ///< a cost per call that does not depend on the sizes
+  idle_device,     ///< too few blocks
+  idle_processors  ///< too few threads
 };
 
 /// A finding that interventions speak about, and the class that it stands for.
@@ -29,6 +31,8 @@ struct Testable {
   bool indices_in_order = false;  ///< … where indices ascend
   bool more_blocks = false;       ///< … where one block more is resident
   bool hidden_latency = false;    ///< resident blocks hide its cause
+  bool no_vectors = false;        ///< its cause goes where the compiler uses vectors
+  bool fixed_order = false;       ///< … where arithmetic has no fixed order
 };
 
 constexpr std::array kTestable{
@@ -57,6 +61,12 @@ constexpr std::array kTestable{
     Testable{.id = "host-strided-access", .bound = Bound::latency, .warm_caches = true},
     Testable{.id = "host-thread-overhead", .bound = Bound::launch, .claim = Claim::fixed_cost},
     Testable{.id = "host-interpreter", .bound = Bound::launch, .claim = Claim::fixed_cost},
+    Testable{
+        .id = "host-single-thread", .bound = Bound::occupancy, .claim = Claim::idle_processors},
+    Testable{.id = "host-scalar-loop", .bound = Bound::compute, .no_vectors = true},
+    Testable{.id = "host-math-calls", .bound = Bound::compute, .no_vectors = true},
+    Testable{.id = "host-divisions", .bound = Bound::compute, .fixed_order = true},
+    Testable{.id = "host-dependency-chain", .bound = Bound::latency, .fixed_order = true},
 };
 
 constexpr std::string_view kPrefix = "pattern-";
@@ -68,21 +78,26 @@ constexpr double kProportionalFrom = 0.35;
 bool removes(const Intervention& one, const Testable& finding) {
   return (one.condition == Condition::warm_caches && finding.warm_caches) ||
          (one.condition == Condition::indices_in_order && finding.indices_in_order) ||
-         (one.condition == Condition::register_cap && finding.more_blocks);
+         (one.condition == Condition::register_cap && finding.more_blocks) ||
+         (one.condition == Condition::any_order &&
+          (finding.fixed_order || (finding.no_vectors && one.more_vectors)));
 }
 
 bool is_plural(const Intervention& one) {
   return one.condition == Condition::warm_caches || one.condition == Condition::indices_in_order ||
-         one.condition == Condition::fewer_blocks;
+         one.condition == Condition::fewer_blocks || one.condition == Condition::fewer_processors;
 }
 
 /// "what saves 41 % (39..43)", or what it costs if that is what an intervention is for.
 std::string figures(const Intervention& one, std::string_view only = "") {
-  const bool costs = one.condition == Condition::fewer_blocks && one.saved < 0;
-  const double sign = costs ? -100 : 100;
+  const bool costs = one.condition == Condition::fewer_processors ||
+                     (one.condition == Condition::fewer_blocks && one.saved < 0);
+  const auto percent = [costs](double share) {
+    return std::round(costs ? -100 * share : 100 * share) + 0.0;  // not "-0"
+  };
   return fmt::format("{} {}{}{} {:.0f} % ({:.0f}..{:.0f})", one.what, costs ? "cost" : "save",
-                     is_plural(one) ? "" : "s", only, sign * one.saved,
-                     sign * (costs ? one.high : one.low), sign * (costs ? one.low : one.high));
+                     is_plural(one) ? "" : "s", only, percent(one.saved),
+                     percent(costs ? one.high : one.low), percent(costs ? one.low : one.high));
 }
 
 struct Tested {
@@ -159,12 +174,25 @@ std::optional<Tested> idle_device(std::span<const Intervention> all) {
   return Tested{FindingOutcome::undecided, figures(*most)};
 }
 
+/// By half of the processors.
+std::optional<Tested> idle_processors(std::span<const Intervention> all) {
+  const auto fewer = std::ranges::find(all, Condition::fewer_processors, &Intervention::condition);
+  if (fewer == all.end()) return std::nullopt;
+  if (fewer->low > -kNotConfirmedBelow)
+    return Tested{FindingOutcome::confirmed, figures(*fewer, " only")};  // it says not how much
+  if (fewer->high <= -kProportionalFrom)
+    return Tested{FindingOutcome::not_confirmed, figures(*fewer), 0.0};
+  return Tested{FindingOutcome::undecided, figures(*fewer)};
+}
+
 std::optional<Tested> tested(std::span<const Intervention> all, const Testable& finding) {
   switch (finding.claim) {
     case Claim::fixed_cost:
       return fixed_cost(all);
     case Claim::idle_device:
       return idle_device(all);
+    case Claim::idle_processors:
+      return idle_processors(all);
     case Claim::removable:
       break;
   }
@@ -188,11 +216,21 @@ void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis) {
     return std::ranges::find(kTestable, std::string_view(finding.id).substr(kPrefix.size()),
                              &Testable::id);
   };
+  const auto any = [&](bool Testable::* quality) {
+    return std::ranges::any_of(diagnosis.findings, [&](const DiagnosisFinding& finding) {
+      const auto* const known = testable(finding);
+      return known != kTestable.end() && known->*quality;
+    });
+  };
+  const bool either = any(&Testable::no_vectors) && any(&Testable::fixed_order);
   for (auto& finding : diagnosis.findings) {
     const auto* const known = testable(finding);
     if (known == kTestable.end()) continue;
     auto result = tested(interventions, *known);
     if (!result) continue;
+    if (either && (known->no_vectors || known->fixed_order) &&
+        result->outcome == FindingOutcome::confirmed)
+      result = Tested{FindingOutcome::consistent, std::move(result->figures)};
     finding.outcome = result->outcome;
     finding.evidence =
         fmt::format("{}: {}; {}", words_of(result->outcome), result->figures, finding.evidence);

@@ -7,8 +7,18 @@
 
 namespace ratchet {
 
-/// What is different from the call as it is: its data, or how its unchanged source was built.
-enum class Condition { warm_caches, indices_in_order, halved_dim, fewer_blocks, register_cap };
+/// What is different from the call as it is: its data, how its unchanged source was built, or where
+/// it runs. `any_order`: the compiler may reorder floating-point arithmetic, take reciprocals, and
+/// call vectors of the math library's functions.
+enum class Condition {
+  warm_caches,
+  indices_in_order,
+  halved_dim,
+  fewer_blocks,
+  register_cap,
+  any_order,
+  fewer_processors
+};
 
 /// One condition of a call changed, and timed in paired rounds against the call as it is. Shares of
 /// the time.
@@ -20,6 +30,7 @@ struct Intervention {
   double high = 0;
   bool other_size = false;     ///< both calls were of a smaller size than the finding's
   bool refutes = true;         ///< that it saves nothing speaks against a cause
+  bool more_vectors = false;   ///< of arithmetic in any order: more vector instructions in loops
   bool halves_blocks = false;  ///< of a halved dim: of the grid's blocks, as large as before, half
                                ///< are left, in a call far longer than its launch
 };
@@ -37,7 +48,10 @@ inline constexpr double kNotConfirmedBelow = 0.05;
 ///
 /// A fixed cost per call is confirmed if no halved dim saves much; a small grid, if half of its
 /// blocks take as long as all of them. Fewer resident blocks confirm nothing: where they cost
-/// little, occupancy is not what is missing; where they cost much, more may help or not. Pure.
+/// little, occupancy is not what is missing; where they cost much, more may help or not. Idle
+/// processors are confirmed if half of them take as long as all. Arithmetic in any order takes away
+/// the want of vectors, if there are more then, and a fixed order; where findings of both kinds
+/// stand beside each other, it confirms neither. Pure.
 void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis);
 
 }  // namespace ratchet

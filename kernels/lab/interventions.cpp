@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <future>
 
 #include "kernels/contract/layout.h"
 #include "kernels/diagnosis/intervention_plan.h"
+#include "kernels/disassembly/machine_code.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
 
@@ -18,7 +22,7 @@ namespace {
 int samples_of(double call_ns) {
   constexpr int kMost = 40;
   constexpr int kLeast = 16;
-  constexpr double kBudget = 1e9;  // ns
+  constexpr double kBudget = 2e9;  // ns
   constexpr int kCalls = 4;        // of a sample: of both, each after one that is not timed
   const double fit = kBudget / (kCalls * std::max(call_ns, 1.0));
   return std::clamp(static_cast<int>(std::min<double>(fit, kMost)) / 2 * 2, kLeast, kMost);
@@ -26,6 +30,7 @@ int samples_of(double call_ns) {
 
 // Under these values indices ascend and permutations are the identity; see generate.h.
 constexpr const char* kInOrder = "small";
+constexpr const char* kAnyOrder = "-ffast-math";
 
 /// Whether an input's elements say where others are read or written.
 bool is_index(const TensorSpec& tensor) {
@@ -54,6 +59,15 @@ const KernelCounters* lone_kernel(const Profile& profile, const DeviceInfo& devi
   return lone ? &profile.kernels.front() : nullptr;
 }
 
+/// Whether caches are to be warmed at another size: the largest that works says most; if it leaves
+/// open what they save, one more is asked.
+bool asks_again(bool further, std::span<const Intervention> found) {
+  const auto warm = std::ranges::count(found, Condition::warm_caches, &Intervention::condition);
+  if (!further || warm != 1) return !further && warm == 0;
+  const auto first = std::ranges::find(found, Condition::warm_caches, &Intervention::condition);
+  return first->low < kConfirmedFrom && first->high >= kNotConfirmedBelow;
+}
+
 double bytes_at(const Contract& contract, const Dims& dims) {
   const auto layout = layout_of(contract, dims);
   return layout ? static_cast<double>(layout->bytes) : 0;
@@ -61,22 +75,40 @@ double bytes_at(const Contract& contract, const Dims& dims) {
 
 }  // namespace
 
-std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& device) const {
+std::vector<Interventions::Change> Interventions::warm_caches(const DeviceInfo& device) const {
   const Dims& dims = contract_.cases.front().dims;
   std::vector<Change> changes;
+  const auto add = [&](const std::optional<Dims>& size, bool further) {
+    changes.push_back({Condition::warm_caches,
+                       size ? "warm caches at " + changed_dims(*size, dims) : "warm caches",
+                       {.dims = size.value_or(dims), .most_places = 1},
+                       CacheMode::hot,
+                       size,
+                       further});
+  };
   // What does not fit into the cache is as cold in the next call as in the first.
   constexpr std::int64_t kParts = 2;
   const auto most_bytes = device.l2_bytes / kParts;
-  const auto layout = layout_of(contract_, dims);
-  if (layout && layout->bytes <= most_bytes)
-    changes.push_back(
-        {Condition::warm_caches, "warm caches", {.dims = dims, .most_places = 1}, CacheMode::hot});
-  for (const auto& size : sizes_that_fit(contract_, dims, most_bytes))
-    changes.push_back({Condition::warm_caches,
-                       "warm caches at " + changed_dims(size, dims),
-                       {.dims = size, .most_places = 1},
-                       CacheMode::hot,
-                       size});
+  const double bytes = bytes_at(contract_, dims);
+  if (bytes > 0 && bytes <= static_cast<double>(most_bytes)) add(std::nullopt, false);
+  for (const auto& size : sizes_that_fit(contract_, dims, most_bytes)) add(size, false);
+  if (device.kind == DeviceKind::cuda) {
+    // Part of what fits only once is still there; the larger call is less of a launch.
+    if (bytes > static_cast<double>(most_bytes) && bytes <= static_cast<double>(device.l2_bytes))
+      add(std::nullopt, true);
+    for (const auto& size : sizes_that_fit(contract_, dims, device.l2_bytes))
+      if (bytes_at(contract_, size) > static_cast<double>(most_bytes)) add(size, true);
+    return changes;
+  }
+  // Others use the last cache, too, but not those of the cores.
+  const auto near = std::int64_t{::sysconf(_SC_LEVEL2_CACHE_SIZE)} * device.multiprocessors;
+  for (const auto& size : sizes_that_fit(contract_, dims, near / kParts)) add(size, true);
+  return changes;
+}
+
+std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& device) const {
+  const Dims& dims = contract_.cases.front().dims;
+  auto changes = warm_caches(device);
   if (std::ranges::any_of(contract_.tensors, is_index))
     changes.push_back(
         {Condition::indices_in_order, "indices in order", {.dims = dims, .values = kInOrder}});
@@ -91,9 +123,11 @@ std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& devi
   return changes;
 }
 
-Status Interventions::start(Pair& pair, const Candidate& candidate, const Candidate& other) {
+Status Interventions::start(Pair& pair, const Candidate& candidate, const Candidate& other,
+                            std::optional<int> processors) {
   pair.clear();
-  auto started = lab_.start_all(contract_, {{"candidate", &candidate}, {"other", &other}}, call_);
+  auto started = lab_.start_all(contract_, {{"candidate", &candidate}, {"other", &other}}, call_,
+                                {.processors_of_last = processors});
   if (!started) return started.error();
   pair = *std::move(started);
   return {};
@@ -190,7 +224,49 @@ std::optional<Interventions::Variant> Interventions::effective(const Subject& su
   return variant;
 }
 
+std::vector<Interventions::Variant> Interventions::host_variants(const Subject& subject) {
+  std::vector<Variant> variants;
+  const auto add = [&](Candidate candidate, Condition condition, std::string what) -> Variant& {
+    Intervention intervention;
+    intervention.condition = condition;
+    intervention.what = std::move(what);
+    return variants.emplace_back(Variant{std::move(candidate), std::move(intervention)});
+  };
+  if (has(subject.findings, "pattern-host-single-thread") && subject.device.multiprocessors > 1)
+    add(subject.candidate, Condition::fewer_processors, "half of the processors").processors =
+        subject.device.multiprocessors / 2;
+  constexpr std::array kArithmetic{"pattern-host-scalar-loop", "pattern-host-math-calls",
+                                   "pattern-host-divisions", "pattern-host-dependency-chain"};
+  const bool asked =
+      std::ranges::any_of(kArithmetic, [&](const char* id) { return has(subject.findings, id); });
+  auto request = kernel_build(contract_, subject.candidate.source);
+  if (!asked || std::ranges::find(request.flags, kAnyOrder) != request.flags.end()) return variants;
+  request.flags.emplace_back(kAnyOrder);
+  call_.progress(0, std::nullopt, "building for interventions");
+  auto built = lab_.builder.build(request, call_);
+  if (!built || !built->ok) return variants;
+  auto& made = add({subject.candidate.source, *std::move(built)}, Condition::any_order,
+                   "arithmetic in any order");
+  made.intervention.refutes = false;  // what the compiler cannot reorder, a person still may
+  const auto before = packed_in_loops(subject.candidate);
+  const auto now = packed_in_loops(made.candidate);
+  made.intervention.more_vectors = before && now && *now > *before;
+  return variants;
+}
+
+std::optional<int> Interventions::packed_in_loops(const Candidate& candidate) {
+  const auto listing = lab_.listing_of(contract_, candidate, CodeView::sass, call_);
+  if (!listing) return std::nullopt;
+  int packed = 0;
+  for (const auto& function : read_code(listing->text, CodeKind::host))
+    packed += static_cast<int>(std::ranges::count_if(function.instructions, [](const auto& one) {
+      return one.loop_depth > 0 && vector_use(one.opcode, one.operands) == VectorUse::packed;
+    }));
+  return packed;
+}
+
 std::vector<Interventions::Variant> Interventions::variants(const Subject& subject) {
+  if (contract_.implementation == Implementation::host_cpp) return host_variants(subject);
   const auto* const kernel = lone_kernel(subject.profile, subject.device);
   const bool few = has(subject.findings, "pattern-low-achieved-occupancy");
   if (kernel == nullptr || is_python(contract_.implementation) ||
@@ -236,10 +312,7 @@ Status Interventions::time_conditions(const Subject& subject, std::span<const Ch
                                       const SessionPlan& plan, std::vector<Intervention>& found) {
   Pair pair;
   for (const auto& change : changes) {
-    // A smaller size than the largest that works says less.
-    if (change.size &&
-        std::ranges::find(found, Condition::warm_caches, &Intervention::condition) != found.end())
-      continue;
+    if (change.condition == Condition::warm_caches && !asks_again(change.further, found)) continue;
     const bool usable = !pair.empty() && !pair.front().fault() && !pair.back().fault();
     if (!usable)
       if (auto started = start(pair, subject.candidate, subject.candidate); !started)
@@ -253,6 +326,7 @@ Status Interventions::time_conditions(const Subject& subject, std::span<const Ch
     if (change.size)
       one->intervention.refutes =
           far_above_launch(one->as_it_is_ns, std::max(1, subject.profile.launches));
+    if (change.further) one->intervention.refutes = false;
     found.push_back(std::move(one->intervention));
   }
   return {};
@@ -264,7 +338,7 @@ void Interventions::time_variants(const Subject& subject, std::span<const Varian
     const Change change{variant.intervention.condition, variant.intervention.what, {}};
     call_.progress(0, std::nullopt, "timing with " + change.what);
     Pair pair;
-    if (!start(pair, subject.candidate, variant.candidate)) return;
+    if (!start(pair, subject.candidate, variant.candidate, variant.processors)) return;
     auto arenas = source_.arenas({.dims = contract_.cases.front().dims},
                                  fmt::format("{} {}", secret_, change.what), call_);
     if (!arenas) return;
@@ -272,6 +346,7 @@ void Interventions::time_variants(const Subject& subject, std::span<const Varian
     if (call_.canceled()) return;
     if (!one) continue;
     one->intervention.refutes = variant.intervention.refutes;
+    one->intervention.more_vectors = variant.intervention.more_vectors;
     found.push_back(std::move(one->intervention));
   }
 }

@@ -12,8 +12,9 @@
 namespace ratchet {
 
 /// What other conditions do to a kernel's time, without a change of its source: caches that hold
-/// its data, indices in order, half of one dim; and, built once more, fewer resident blocks or
-/// fewer registers. Each is timed in paired rounds against the kernel as it is.
+/// its data, indices in order, half of one dim; built once more, fewer resident blocks, fewer
+/// registers or arithmetic in any order; and half of the processors. Each is timed in paired rounds
+/// against the kernel as it is.
 class Interventions {
  public:
   /// What was found about the kernel. Borrowed.
@@ -41,6 +42,7 @@ class Interventions {
     ArenaPlan changed;
     CacheMode cache_mode = CacheMode::cold;
     std::optional<Dims> size = std::nullopt;
+    bool further = false;  ///< of warm caches, only if those before left it open, and to confirm
   };
   /// The kernel as it is, and the one beside it.
   using Pair = std::vector<CandidateProcess>;
@@ -48,14 +50,17 @@ class Interventions {
     Intervention intervention;
     double as_it_is_ns = 0;
   };
-  /// The same source, built otherwise.
+  /// The same source, built otherwise, or run on so many processors.
   struct Variant {
     Candidate candidate;
     Intervention intervention;
+    std::optional<int> processors = std::nullopt;
   };
 
   [[nodiscard]] std::vector<Change> changes(const DeviceInfo& device) const;
-  Status start(Pair& pair, const Candidate& candidate, const Candidate& other);
+  [[nodiscard]] std::vector<Change> warm_caches(const DeviceInfo& device) const;
+  Status start(Pair& pair, const Candidate& candidate, const Candidate& other,
+               std::optional<int> processors = std::nullopt);
   Result<Timed> time(const Change& change, Pair& pair, const SessionPlan& plan);
   Result<Timed> paired(TimedArenas& arenas, Pair& pair, const Change& change,
                        const SessionPlan& plan);
@@ -65,6 +70,9 @@ class Interventions {
   /// How the kernel of a call is launched, seen in a process of its own; empty unless there is one.
   std::optional<KernelCounters> launched(const Candidate& candidate, const Dims& dims);
   std::vector<Variant> variants(const Subject& subject);
+  std::vector<Variant> host_variants(const Subject& subject);
+  /// Instructions in loops that work on several elements; empty if the code cannot be read.
+  std::optional<int> packed_in_loops(const Candidate& candidate);
   std::optional<Variant> effective(const Subject& subject, Result<BuildRecord> build,
                                    Intervention intervention);
   Status time_conditions(const Subject& subject, std::span<const Change> changes,

@@ -386,7 +386,7 @@ Result<CandidateProcess> LabParts::start(const Contract& contract, const Candida
 Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contract,
                                                           const Versions& versions,
                                                           const CallContext& call,
-                                                          SpareWorkers* spares) {
+                                                          const StartOptions& options) {
   std::vector<CandidateProcess> processes;
   std::vector<CandidateProcess::Code> codes;
   // All start at once: creating a context takes longer than anything else a process does first.
@@ -394,7 +394,8 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
     auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
                            TimedArenas::kMost + 1, call);
     if (!plan) return plan.error();
-    auto process = CandidateProcess::launch(plan->spec, plan->deadline, spares);
+    if (processes.size() + 1 == versions.size()) plan->spec.processors = options.processors_of_last;
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline, options.spares);
     if (!process) return process.error();
     processes.push_back(*std::move(process));
     codes.push_back(std::move(plan->code));

@@ -55,6 +55,12 @@ struct Calibration {
   std::optional<double> clock_mhz;  ///< the highest seen
 };
 
+/// How processes start.
+struct StartOptions {
+  SpareWorkers* spares = nullptr;         ///< where they may come from; null: they are new
+  std::optional<int> processors_of_last;  ///< the last runs on so many at most
+};
+
 /// The state of a laboratory on this machine, and the steps that several of its jobs share. Each
 /// step is defined in the lab_*.cpp named with it. Unless stated otherwise, the caller holds the
 /// device (`queue`). Thread rule: all methods may be called from several threads.
@@ -80,7 +86,7 @@ struct LabParts {
                                  CandidateProcess::Use use, int arenas, const CallContext& call);
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
                                                   const Versions& versions, const CallContext& call,
-                                                  SpareWorkers* spares = nullptr);
+                                                  const StartOptions& options = {});
   /// Starts processes for the kernels of the next checks, until there are so many; none for those
   /// in Python, which begin with what their compilers left.
   void start_candidates(const Contract& contract, std::size_t count, SpareWorkers& spares);

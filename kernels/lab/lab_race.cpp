@@ -59,7 +59,7 @@ Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims&
   parts.spares = &aside.spares;
   auto source = ArenaSource::open(parts, contract, versions.size(), call);
   if (!source) return source.error();
-  auto processes = start_all(contract, versions, call, &aside.spares);
+  auto processes = start_all(contract, versions, call, {.spares = &aside.spares});
   if (!processes) return processes.error();
   // Inputs that no session has used before.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));

@@ -126,7 +126,8 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
                                     {printed->in.get(), STDERR_FILENO},
                                     {ends->second.get(), kControlDescriptor}},
                     .address_space_bytes = spec.address_space_bytes,
-                    .file_size_bytes = kMostFile};
+                    .file_size_bytes = kMostFile,
+                    .processors = spec.processors};
   auto group = ControlGroup::make({.memory_bytes = spec.memory_bytes});
   if (group) child.joins = group->doors();
   if (spec.furnish)

@@ -28,6 +28,7 @@ struct WorkerSpec {
       address_space_bytes;       ///< RLIMIT_AS; not for CUDA, which reserves address space
   std::size_t memory_bytes = 0;  ///< of the process and all that it starts; 0: what a group may use
   std::optional<std::size_t> resident_bytes;         ///< checked while a job runs
+  std::optional<int> processors;                     ///< runs on so many at most
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
   bool gives_descriptors = false;  ///< may reply with descriptors: only where no kernel runs
   /// Creates the process; empty: `Process::spawn`.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -63,6 +64,16 @@ bool arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, std::ve
   ::_exit(kExecFailed);
 }
 
+/// Keeps the first `count` of this thread's processors.
+bool limit_processors(int count) {
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0) return false;
+  int kept = 0;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &all) && ++kept > count) CPU_CLR(i, &all);
+  return ::sched_setaffinity(0, sizeof all, &all) == 0;
+}
+
 /// Those that the leader started, and that became this process's children with its end (see
 /// PR_SET_CHILD_SUBREAPER): they are killed, and would stay as zombies.
 void reap_group(pid_t group) {
@@ -89,6 +100,7 @@ void reap_group(pid_t group) {
   limit_resource(RLIMIT_AS, spec.address_space_bytes);
 #endif
   limit_resource(RLIMIT_FSIZE, spec.file_size_bytes);
+  if (spec.processors && !limit_processors(*spec.processors)) give_up(report);
   int highest = 2;
   for (const auto& pair : spec.descriptors) highest = pair.second > highest ? pair.second : highest;
   if (!arrange_descriptors(spec.descriptors, parked, report, highest)) give_up(report);

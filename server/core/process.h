@@ -28,6 +28,7 @@ struct ProcessSpec {
   std::vector<int> joins;
   std::optional<std::size_t> address_space_bytes;  ///< RLIMIT_AS
   std::optional<std::size_t> file_size_bytes;      ///< RLIMIT_FSIZE
+  std::optional<int> processors;  ///< runs on so many, at most, of those that the caller may use
 };
 
 /// How a process ended.

@@ -26,6 +26,9 @@ struct ValueTime {
   }
 };
 
+/// The input distribution that kernels are timed on unless values change their time.
+inline constexpr const char* kNormalValues = "normal";
+
 /// A time that differs between the check's distributions by more than the noise.
 struct ValueRange {
   std::string fastest, slowest;  ///< distributions
@@ -40,6 +43,11 @@ struct ValueRange {
           required<&V::judged_on>("The values that the verdict is about: the worst."));
   }
 };
+
+/// The values that a profile's verdict is about, by its range of times, if it has one.
+[[nodiscard]] inline std::string judged_values(const std::optional<ValueRange>& range) {
+  return range ? range->judged_on : kNormalValues;
+}
 
 }  // namespace ratchet
 

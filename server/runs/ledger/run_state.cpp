@@ -52,9 +52,9 @@ const Comparison* against_v0(const VersionState& version) {
 }
 
 std::optional<std::string> judged_on(const VersionState& version) {
-  if (!version.profile || !version.profile->time_depends_on_values) return std::nullopt;
-  const auto& values = version.profile->time_depends_on_values->judged_on;
-  return values == "normal" ? std::nullopt : std::optional(values);
+  if (!version.profile) return std::nullopt;
+  auto values = judged_values(version.profile->time_depends_on_values);
+  return values == kNormalValues ? std::nullopt : std::optional(std::move(values));
 }
 
 const Comparison* against(const VersionState& version, VersionId other) {

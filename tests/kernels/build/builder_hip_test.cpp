@@ -29,7 +29,7 @@ extern "C" void solve(const float* x, float* y, hipStream_t stream) {
 
 }  // namespace
 
-TEST_CASE("a HIP kernel builds for an AMD GPU and reports its resources", "[builder][hip]") {
+TEST_CASE("a HIP kernel builds for an AMD GPU and reports its resources", "[builder][hip][slow]") {
   const Bench bench;
   const auto record = bench.build(hip(kReverse));
 

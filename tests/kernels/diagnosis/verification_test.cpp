@@ -50,6 +50,17 @@ Intervention register_cap(double saved) {
   return one(Condition::register_cap, "a cap of 64 registers", saved);
 }
 
+Intervention any_order(double saved, bool more_vectors) {
+  auto changed = one(Condition::any_order, "arithmetic in any order", saved);
+  changed.refutes = false;
+  changed.more_vectors = more_vectors;
+  return changed;
+}
+
+Intervention fewer_processors(double saved) {
+  return one(Condition::fewer_processors, "half of the processors", saved);
+}
+
 /// Of a finding alone.
 DiagnosisFinding tested(const std::string& name, std::vector<Intervention> interventions) {
   return held({finding(name, 0.5)}, std::move(interventions)).findings.front();
@@ -258,4 +269,37 @@ TEST_CASE("a halved dim that leaves the blocks as they are says nothing about a 
   CHECK_FALSE(tested("small-grid", {halved("rows", 0.02)}).outcome);
   CHECK_FALSE(tested("small-grid", {halved("rows", 0.48)}).outcome);
   CHECK(tested("launch-bound", {halved("rows", 0.02)}).outcome == FindingOutcome::confirmed);
+}
+
+TEST_CASE("arithmetic in any order confirms what it takes away, if one thing only",
+          "[diagnosis][verify]") {
+  const auto scalar = tested("host-scalar-loop", {any_order(0.7, true)});
+  CHECK(scalar.evidence.starts_with("confirmed: arithmetic in any order saves 70 % (68..72)"));
+  CHECK(scalar.headroom == 0.7);
+  CHECK(tested("host-dependency-chain", {any_order(0.7, false)}).outcome ==
+        FindingOutcome::confirmed);
+  // Nothing was gained, which a person still may.
+  CHECK(tested("host-scalar-loop", {any_order(0.0, true)}).outcome == FindingOutcome::undecided);
+  // What was gained is no gain of vectors.
+  CHECK_FALSE(tested("host-scalar-loop", {any_order(0.7, false)}).outcome);
+
+  const auto both = held({finding("host-math-calls", 0.5), finding("host-scalar-loop", 0.4)},
+                         {any_order(0.7, true)});
+  for (const auto& one : both.findings) CHECK(one.outcome == FindingOutcome::confirmed);
+  CHECK(both.bound == Bound::compute);
+  const auto mixed = held({finding("host-divisions", 0.5), finding("host-scalar-loop", 0.4)},
+                          {any_order(0.7, true)});
+  for (const auto& one : mixed.findings) CHECK(one.outcome == FindingOutcome::consistent);
+  CHECK(mixed.bound == Bound::occupancy);  // as diagnosed
+}
+
+TEST_CASE("idle processors are confirmed by half of them that do as well", "[diagnosis][verify]") {
+  const auto idle = tested("host-single-thread", {fewer_processors(-0.01)});
+  CHECK(idle.outcome == FindingOutcome::confirmed);
+  CHECK(idle.intervention == "half of the processors cost only 1 % (-1..3)");
+  CHECK(idle.headroom == 0.5);
+  CHECK(tested("host-single-thread", {fewer_processors(-0.9)}).outcome ==
+        FindingOutcome::not_confirmed);
+  CHECK(tested("host-single-thread", {fewer_processors(-0.2)}).outcome ==
+        FindingOutcome::undecided);
 }

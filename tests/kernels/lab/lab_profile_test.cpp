@@ -72,6 +72,33 @@ TEST_CASE("interventions are timed where they are asked for", "[lab][slow]") {
   CHECK(verified.verdict == Verdict::baseline);
 }
 
+TEST_CASE(
+    "a loop that wants vectors is confirmed by a build that has them, unless it answers wrongly",
+    "[lab][slow]") {
+  Profiled fixture;
+  const std::string loop = "for (int i = 0; i < n; ++i) y[i] = 2 * std::log(std::exp(x[i]))";
+  const auto confirmed = [](const Profile& profile) {
+    return std::ranges::any_of(profile.findings, [](const DiagnosisFinding& one) {
+      return one.outcome == FindingOutcome::confirmed &&
+             one.intervention->starts_with("arithmetic in any order saves");
+    });
+  };
+  const auto slow = fixture.candidate(loop + ";", "#include <cmath>\n");
+  const auto sure = fixture.profile(slow, nullptr, true);
+  // Adding a large number and taking it away rounds, but not in any order.
+  const auto exact = fixture.candidate(
+      loop + " + (x[i] * 8 + 12582912.0f - 12582912.0f) - std::nearbyint(x[i] * 8);",
+      "#include <cmath>\n");
+  const auto other = fixture.profile(exact, nullptr, true);
+
+  INFO(sure.bound_evidence);
+  CHECK(confirmed(sure));
+  CHECK(sure.verdict == Verdict::baseline);
+  CHECK(other.bound_evidence.find("halved saves") != std::string::npos);
+  CHECK(other.bound_evidence.find("in any order") == std::string::npos);
+  CHECK(other.verdict == Verdict::baseline);
+}
+
 TEST_CASE("an intervention that the kernel does not survive is left out, and the profile stands",
           "[lab][slow]") {
   Profiled fixture;

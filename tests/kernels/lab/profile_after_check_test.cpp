@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <csignal>
 #include <future>
 #include <set>
-#include <thread>
 
 #include "tests/kernels/lab/check_row.h"
+#include "tests/support/processes.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -60,8 +59,7 @@ TEST_CASE("a profile goes on with judge and reference of the check before it", "
 
 TEST_CASE("a profile has a new judge and reference where those that waited died", "[lab][slow]") {
   Checked row;
-  for (const pid_t one : row.left) ::kill(one, SIGKILL);
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // they die, and wait to be reaped
+  for (const pid_t one : row.left) kill_child(one);
 
   const auto profile = row.profile();
 

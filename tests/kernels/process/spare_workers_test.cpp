@@ -1,6 +1,5 @@
 #include "kernels/process/spare_workers.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -12,6 +11,7 @@
 #include "kernels/process/descendants.h"
 #include "kernels/process/endings.h"
 #include "tests/support/places.h"
+#include "tests/support/processes.h"
 
 namespace ratchet {
 namespace {
@@ -27,14 +27,6 @@ WorkerSpec spec(std::int64_t arena_bytes) {
 }
 
 constexpr std::size_t kMany = 9;
-
-/// Kills a child, which then waits to be reaped.
-void kill_one() {
-  const pid_t pid = *alive().begin();
-  ::kill(pid, SIGKILL);
-  siginfo_t ended{};
-  REQUIRE(::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) == 0);
-}
 
 TEST_CASE("a spare worker is there before it is needed, and serves one alone", "[worker]") {
   SpareWorkers spares;
@@ -99,7 +91,7 @@ TEST_CASE("a spare worker that died after it was ready is not taken", "[worker]"
   SpareWorkers spares;
   CHECK(spares.keep(spec(1000), 1, kMany) == 1);
   spares.settle({});
-  kill_one();
+  test::kill_child(*alive().begin());
 
   auto worker = spares.take(spec(1000));
 
@@ -112,7 +104,7 @@ TEST_CASE("a spare worker that died after it was ready is not taken", "[worker]"
 TEST_CASE("spare workers that have died are found when they settle", "[worker]") {
   SpareWorkers spares;
   CHECK(spares.keep(spec(1000), 2, kMany) == 2);
-  kill_one();
+  test::kill_child(*alive().begin());
 
   spares.settle({});
 

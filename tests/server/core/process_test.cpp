@@ -63,6 +63,19 @@ TEST_CASE("at its deadline a program is killed with its children", "[process]") 
   CHECK(gone());
 }
 
+TEST_CASE("a program runs on so many processors at most", "[process]") {
+  const auto processors = [](std::optional<int> most) {
+    auto spec = shell("nproc");
+    spec.processors = most;
+    const auto captured = run_program(spec, milliseconds(5000));
+    REQUIRE(captured);
+    return std::stoi(captured->out);
+  };
+  const int all = processors({});
+  CHECK(processors(1) == 1);
+  CHECK(processors(all + 1) == all);
+}
+
 TEST_CASE("excess output is truncated and marked as truncated", "[process]") {
   const auto captured =
       run_program(shell("head -c 1000000 /dev/zero"), milliseconds(5000), {}, 1000);
