@@ -315,20 +315,16 @@ int main(int argc, char** argv) try {
   app.add_option("--trials", trials, "simulated sessions in each line");
   app.add_option(
       "--only", wanted,
-      "coverage, equal, gains, minorities, distant, screenings, noise, short, promotions, many, "
-      "winners");
+      "coverage, equal, gains, minorities, distant, screenings, noise, short, own, promotions, "
+      "many, winners");
   CLI11_PARSE(app, argc, argv);
-  const std::vector<Section> sections{{"coverage", coverage},
-                                      {"equal", equal_kernels},
-                                      {"gains", small_gains},
-                                      {"minorities", minorities},
-                                      {"distant", distant_sides},
-                                      {"screenings", distant_screenings},
-                                      {"noise", noise_floors},
-                                      {"short", short_kernels},
-                                      {"promotions", promotions},
-                                      {"many", many_at_once},
-                                      {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
+  const std::vector<Section> sections{
+      {"coverage", coverage},     {"equal", equal_kernels},
+      {"gains", small_gains},     {"minorities", minorities},
+      {"distant", distant_sides}, {"screenings", distant_screenings},
+      {"noise", noise_floors},    {"short", short_kernels},
+      {"own", own_noises},        {"promotions", promotions},
+      {"many", many_at_once},     {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
   for (const auto& section : sections)
     if (wanted.empty() || std::ranges::find(wanted, section.name) != wanted.end()) {
       dice().seed(20261123);  // fixed: each table can be made again, with others or alone

@@ -80,7 +80,7 @@ std::string text_of(const RowLine& row) {
   if (row.comparison)
     text += fmt::format("; paired speedup {}x ({} … {}), {}", three_digits(row.comparison->speedup),
                         three_digits(row.comparison->ci_low), three_digits(row.comparison->ci_high),
-                        name_of(row.comparison->verdict));
+                        verdict_text(*row.comparison));
   else if (row.speedup_median)
     text +=
         fmt::format("; ratio of the medians {}x, not paired", three_digits(*row.speedup_median));

@@ -79,6 +79,23 @@ std::string caveat(const std::string& flag) {
       std::pair{kNoiseAboveThreshold,
                 "the noise floor is above the 0.5 % that runs ask for: smaller differences stay "
                 "inconclusive; a quieter machine or larger dims resolve more"},
+      std::pair{"bimodal",
+                "a minority of the calls is slow, so that medians and means disagree: no verdict; "
+                "the version's ncu_summary.md shows both"},
+      std::pair{"throttled",
+                "samples of a lower clock were dropped; profile again when the device is cooler"},
+      std::pair{"cores_held", "neighbors held the cores; profile again when they have ended"},
+      std::pair{"warm_when_timed",
+                "it reads less from memory than its inputs when timed: a cache outlives the flush"},
+      std::pair{
+          "implausibly_fast",
+          "faster than all of its tensors can be moved, also on other inputs; declare work if "
+          "it needs only a part"},
+      std::pair{"ceilings_measured_again",
+                "it seemed faster than the device can be, so that the roofs were measured again"},
+      std::pair{"own_noise",
+                "two processes of this kernel differ beyond the noise, as where its memory lies "
+                "matters to it: gains below three times that are not told"},
       std::pair{"few_samples", "too few rounds for an interval; give seconds"},
       std::pair{"power_limited", "power or heat held the clock down, for all versions alike"}};
   const auto known =
@@ -169,6 +186,8 @@ TimingLine line_of(const Profile& profile) {
                   .verdict = profile.verdict,
                   .flags = t.flags};
   for (const auto& comparison : profile.comparisons) {
+    for (const auto& flag : comparison.flags.value_or(std::vector<std::string>{}))
+      if (std::ranges::find(line.flags, flag) == line.flags.end()) line.flags.push_back(flag);
     if (comparison.against == "parent") {
       line.speedup_vs_parent = comparison.speedup;
       line.speedup_ci = {{comparison.ci_low, comparison.ci_high}};

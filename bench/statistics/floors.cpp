@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -139,6 +140,44 @@ void short_kernels(int trials) {
     fmt::print("| {} | {:.2f} % | {:.2f} % | {} | {} |\n", instrument.name, 100 * median_of(floors),
                100 * worst_tenth(floors), percent(1.0 * seen / trials),
                percent(1.0 * wrong / trials));
+  }
+}
+
+void own_noises(int trials) {
+  constexpr std::size_t kRoundsBesideItself = 13;
+  constexpr double kGain = 0.05;
+  fmt::print(
+      "\n### A kernel whose processes differ by more than the calibration's\n\nThe floor is {} %. "
+      "Without the kernel beside itself, and with it.\n\n"
+      "| scatter between processes | caveat | against itself: faster or slower | with it | {:.0f} "
+      "% seen | with it |\n|---|---|---|---|---|---|\n",
+      100 * kLeastNoise, 100 * kGain);
+  for (const double between : {0.0005, 0.0025, 0.005, 0.01, 0.02}) {
+    const auto same = even({.correlation = 0.1}, std::sqrt(2.0) * between);
+    auto brief = same;
+    brief.most_rounds = kRoundsBesideItself;
+    const auto is_told = [](const Comparison& one) {
+      return one.verdict == Verdict::faster || one.verdict == Verdict::slower;
+    };
+    int caveats = 0;
+    std::array<int, 2> wrong{}, seen{};
+    for (int i = 0; i < trials; ++i) {
+      const auto own = own_noise(play(brief, false).comparison);
+      caveats += own ? 1 : 0;
+      auto itself = play(same, false).comparison;
+      auto gain = play(faster_by(same, kGain), false).comparison;
+      for (const bool held : {false, true}) {
+        if (held && own) {
+          hold_against_own(*own, itself);
+          hold_against_own(*own, gain);
+        }
+        wrong[held ? 1 : 0] += is_told(itself) ? 1 : 0;
+        seen[held ? 1 : 0] += gain.verdict == Verdict::faster ? 1 : 0;
+      }
+    }
+    const auto share = [&](int count) { return percent(1.0 * count / trials); };
+    fmt::print("| {:.2f} % | {} | {} | {} | {} | {} |\n", 100 * between, share(caveats),
+               share(wrong[0]), share(wrong[1]), share(seen[0]), share(seen[1]));
   }
 }
 

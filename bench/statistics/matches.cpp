@@ -52,8 +52,12 @@ Ended play(const Match& match, bool former) {
     rounds.push_back(std::move(paired(a, b, 0).rounds.front()));
     const auto look = look_after(rounds.size());
     if (look.rounds != rounds.size()) continue;
-    ended.verdict = former ? former_verdict(rounds, match.floor)
-                           : compare(rounds, match.floor, "", kErrorRate * look.share)->verdict;
+    if (former) {
+      ended.verdict = former_verdict(rounds, match.floor);
+    } else {
+      ended.comparison = *compare(rounds, match.floor, "", kErrorRate * look.share);
+      ended.verdict = ended.comparison.verdict;
+    }
     ended.rounds = rounds.size();
     if (ended.verdict != Verdict::inconclusive) break;
   }

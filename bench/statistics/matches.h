@@ -30,6 +30,7 @@ struct Match {
 struct Ended {
   Verdict verdict = Verdict::inconclusive;
   std::size_t rounds = 0;
+  Comparison comparison;  ///< of the last look; not by the former rule
 };
 
 /// Draws rounds until the rule decides.

@@ -164,7 +164,10 @@ Class bound_of(const DiagnosisInput& input, const Metrics& metrics, const Diagno
   const auto memory = metrics[metric::kMemory] ? metrics[metric::kMemory] : metrics[metric::kDram];
   const bool busy = compute.value_or(0) >= kBusy || memory.value_or(0) >= kBusy;
   if (median > 0 && median < kLaunchBoundNs && !busy)
-    return {Bound::launch, shown("median_ns", median), Confidence::high};
+    return compute || memory
+               ? Class{Bound::launch, shown("median_ns", median), Confidence::high}
+               : Class{Bound::launch, both(shown("median_ns", median), "no unit was counted"),
+                       Confidence::low};
   if (input.launches > 1 && !busy && is_mostly_launch(metrics))
     return {Bound::launch,
             shown("share of the time in which SMs had work", metrics.active_share().value_or(0)),
@@ -258,6 +261,13 @@ Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts,
       std::ranges::max_element(shares, {}, [](const auto& one) { return one.second; });
   constexpr double kMost = 0.6;
   auto first = std::ranges::find(found, most->first, &Class::bound);
+  const auto unknown =
+      std::ranges::count_if(parts, [](const Part& part) { return duration_of(*part.kernel) <= 0; });
+  if (unknown > 0 && parts.size() > 1) {
+    first->evidence = both(first->evidence, fmt::format("{} of {} kernels could not be counted",
+                                                        unknown, parts.size()));
+    first->confidence = Confidence::low;
+  }
   if (parts.size() > 1 && most->second < kMost) {
     std::string evidence;
     for (const auto& [bound, share] : shares)

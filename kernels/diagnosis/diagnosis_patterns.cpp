@@ -20,8 +20,10 @@ void launch_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& 
   const bool busy =
       metrics[metric::kSm].value_or(0) >= kBusy || metrics[metric::kMemory].value_or(0) >= kBusy;
   const double launch = busy ? 2500 : 4400;
-  findings.add("launch-bound", "The call is mostly launch overhead",
-               {shown("median_ns", median), shown("launches per call", input.launches)},
+  std::vector<std::string> evidence{shown("median_ns", median),
+                                    shown("launches per call", input.launches)};
+  if (!metrics[metric::kSm] && !metrics[metric::kMemory]) evidence.push_back("no unit was counted");
+  findings.add("launch-bound", "The call is mostly launch overhead", std::move(evidence),
                launch * std::max(1, input.launches) / median, kLaunchBoundNs / median);
 }
 

@@ -95,9 +95,10 @@ std::string figures(const Intervention& one, std::string_view only = "") {
   const auto percent = [costs](double share) {
     return std::round(costs ? -100 * share : 100 * share) + 0.0;  // not "-0"
   };
-  return fmt::format("{} {}{}{} {:.0f} % ({:.0f}..{:.0f})", one.what, costs ? "cost" : "save",
+  return fmt::format("{} {}{}{} {:.0f} % ({:.0f}..{:.0f}){}{}", one.what, costs ? "cost" : "save",
                      is_plural(one) ? "" : "s", only, percent(one.saved),
-                     percent(costs ? one.high : one.low), percent(costs ? one.low : one.high));
+                     percent(costs ? one.high : one.low), percent(costs ? one.low : one.high),
+                     one.doubt.empty() ? "" : ", ", one.doubt);
 }
 
 struct Tested {
@@ -179,13 +180,13 @@ std::optional<Tested> idle_processors(std::span<const Intervention> all) {
   const auto fewer = std::ranges::find(all, Condition::fewer_processors, &Intervention::condition);
   if (fewer == all.end()) return std::nullopt;
   if (fewer->low > -kNotConfirmedBelow)
-    return Tested{FindingOutcome::confirmed, figures(*fewer, " only")};  // it says not how much
+    return Tested{FindingOutcome::consistent, figures(*fewer, " only")};
   if (fewer->high <= -kProportionalFrom)
     return Tested{FindingOutcome::not_confirmed, figures(*fewer), 0.0};
   return Tested{FindingOutcome::undecided, figures(*fewer)};
 }
 
-std::optional<Tested> tested(std::span<const Intervention> all, const Testable& finding) {
+std::optional<Tested> claimed(std::span<const Intervention> all, const Testable& finding) {
   switch (finding.claim) {
     case Claim::fixed_cost:
       return fixed_cost(all);
@@ -197,6 +198,18 @@ std::optional<Tested> tested(std::span<const Intervention> all, const Testable& 
       break;
   }
   return removed_or_hidden(all, finding);
+}
+
+/// What rests on an intervention whose times neighbors, throttling or a slow minority spoiled is
+/// undecided.
+std::optional<Tested> tested(std::span<const Intervention> all, const Testable& finding) {
+  auto result = claimed(all, finding);
+  const bool spoiled = result && std::ranges::any_of(all, [&](const Intervention& one) {
+                         return !one.doubt.empty() && result->figures.ends_with(one.doubt) &&
+                                result->figures.starts_with(one.what);
+                       });
+  if (spoiled) return Tested{FindingOutcome::undecided, std::move(result->figures)};
+  return result;
 }
 
 std::string_view words_of(FindingOutcome outcome) {
@@ -216,13 +229,15 @@ void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis) {
     return std::ranges::find(kTestable, std::string_view(finding.id).substr(kPrefix.size()),
                              &Testable::id);
   };
+  const bool vectors =
+      std::ranges::any_of(interventions, [](const Intervention& one) { return one.more_vectors; });
   const auto any = [&](bool Testable::* quality) {
     return std::ranges::any_of(diagnosis.findings, [&](const DiagnosisFinding& finding) {
       const auto* const known = testable(finding);
       return known != kTestable.end() && known->*quality;
     });
   };
-  const bool either = any(&Testable::no_vectors) && any(&Testable::fixed_order);
+  const bool either = vectors && any(&Testable::no_vectors) && any(&Testable::fixed_order);
   for (auto& finding : diagnosis.findings) {
     const auto* const known = testable(finding);
     if (known == kTestable.end()) continue;

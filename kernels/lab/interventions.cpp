@@ -1,6 +1,7 @@
 #include "kernels/lab/interventions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
@@ -30,7 +31,10 @@ int samples_of(double call_ns) {
 
 // Under these values indices ascend and permutations are the identity; see generate.h.
 constexpr const char* kInOrder = "small";
-constexpr const char* kAnyOrder = "-ffast-math";
+// -ffast-math without its start-up code, which would have subnormal numbers flushed to zero.
+constexpr std::array kAnyOrder{"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros",
+                               "-fno-trapping-math", "-fno-math-errno",   "-ffinite-math-only",
+                               "-D__FAST_MATH__"};  // glibc declares its vector functions then
 
 /// Whether an input's elements say where others are read or written.
 bool is_index(const TensorSpec& tensor) {
@@ -63,7 +67,7 @@ const KernelCounters* lone_kernel(const Profile& profile, const DeviceInfo& devi
 /// open what they save, one more is asked.
 bool asks_again(bool further, std::span<const Intervention> found) {
   const auto warm = std::ranges::count(found, Condition::warm_caches, &Intervention::condition);
-  if (!further || warm != 1) return !further && warm == 0;
+  if (!further || warm != 1) return warm == 0;
   const auto first = std::ranges::find(found, Condition::warm_caches, &Intervention::condition);
   return first->low < kConfirmedFrom && first->high >= kNotConfirmedBelow;
 }
@@ -75,7 +79,8 @@ double bytes_at(const Contract& contract, const Dims& dims) {
 
 }  // namespace
 
-std::vector<Interventions::Change> Interventions::warm_caches(const DeviceInfo& device) const {
+std::vector<Interventions::Change> Interventions::warm_caches(const DeviceInfo& device,
+                                                              bool one_core) const {
   const Dims& dims = contract_.cases.front().dims;
   std::vector<Change> changes;
   const auto add = [&](const std::optional<Dims>& size, bool further) {
@@ -101,14 +106,15 @@ std::vector<Interventions::Change> Interventions::warm_caches(const DeviceInfo& 
     return changes;
   }
   // Others use the last cache, too, but not those of the cores.
-  const auto near = std::int64_t{::sysconf(_SC_LEVEL2_CACHE_SIZE)} * device.multiprocessors;
+  const auto near =
+      std::int64_t{::sysconf(_SC_LEVEL2_CACHE_SIZE)} * (one_core ? 1 : device.multiprocessors);
   for (const auto& size : sizes_that_fit(contract_, dims, near / kParts)) add(size, true);
   return changes;
 }
 
-std::vector<Interventions::Change> Interventions::changes(const DeviceInfo& device) const {
+std::vector<Interventions::Change> Interventions::changes(const Subject& subject) const {
   const Dims& dims = contract_.cases.front().dims;
-  auto changes = warm_caches(device);
+  auto changes = warm_caches(subject.device, has(subject.findings, "pattern-host-single-thread"));
   if (std::ranges::any_of(contract_.tensors, is_index))
     changes.push_back(
         {Condition::indices_in_order, "indices in order", {.dims = dims, .values = kInOrder}});
@@ -147,6 +153,9 @@ Result<Interventions::Timed> Interventions::paired(TimedArenas& arenas, Pair& pa
   Intervention one{change.condition, change.what, 1 - compared->speedup, 1 - compared->ci_high,
                    1 - compared->ci_low};
   one.other_size = change.size.has_value();
+  if (is_doubtful(*compared))
+    one.doubt = compared->flags ? fmt::format("{}", fmt::join(*compared->flags, ", "))
+                                : std::string("too noisy");
   const auto alone = timing_of(*session, 0, plan);
   if (!alone) return alone.error();
   return Timed{std::move(one), alone->median.value};
@@ -240,8 +249,11 @@ std::vector<Interventions::Variant> Interventions::host_variants(const Subject& 
   const bool asked =
       std::ranges::any_of(kArithmetic, [&](const char* id) { return has(subject.findings, id); });
   auto request = kernel_build(contract_, subject.candidate.source);
-  if (!asked || std::ranges::find(request.flags, kAnyOrder) != request.flags.end()) return variants;
-  request.flags.emplace_back(kAnyOrder);
+  const bool fast = std::ranges::any_of(request.flags, [](const std::string& flag) {
+    return flag == "-ffast-math" || flag == "-Ofast";
+  });
+  if (!asked || fast) return variants;
+  request.flags.insert(request.flags.end(), kAnyOrder.begin(), kAnyOrder.end());
   call_.progress(0, std::nullopt, "building for interventions");
   auto built = lab_.builder.build(request, call_);
   if (!built || !built->ok) return variants;
@@ -356,7 +368,7 @@ Result<std::vector<Intervention>> Interventions::measure(const Subject& subject,
   SessionPlan brief = plan;
   brief.samples = samples_of(subject.profile.timing.median.value);
   const auto built = variants(subject);
-  const auto conditions = changes(subject.device);
+  const auto conditions = changes(subject);
   std::vector<Intervention> found;
   if (auto timed = time_conditions(subject, conditions, brief, found); !timed) return timed.error();
   if (!call_.canceled()) note_blocks(subject, conditions, found);

@@ -57,8 +57,9 @@ class Interventions {
     std::optional<int> processors = std::nullopt;
   };
 
-  [[nodiscard]] std::vector<Change> changes(const DeviceInfo& device) const;
-  [[nodiscard]] std::vector<Change> warm_caches(const DeviceInfo& device) const;
+  [[nodiscard]] std::vector<Change> changes(const Subject& subject) const;
+  /// `one_core`: the kernel uses no other.
+  [[nodiscard]] std::vector<Change> warm_caches(const DeviceInfo& device, bool one_core) const;
   Status start(Pair& pair, const Candidate& candidate, const Candidate& other,
                std::optional<int> processors = std::nullopt);
   Result<Timed> time(const Change& change, Pair& pair, const SessionPlan& plan);

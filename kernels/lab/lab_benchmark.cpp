@@ -294,6 +294,10 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
   }
   std::ranges::move(sustained_notes(*session, *sustained, on, one.dims),
                     std::back_inserter(report.notes));
+  if (!sustained->contestants.front().reasons.empty()) {
+    report.correct = false;
+    return {};
+  }
   if (device->device.kind != DeviceKind::cuda || &one != &contract.cases.front()) return {};
   if (others.processes.empty())
     add_energy(device->device, field.contestants(), *sustained, on, **arenas, one.dims, report,

@@ -398,6 +398,10 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
         !done)
       return done.error();
   }
+  if (profile.own_noise) {
+    profile.timing.flags.emplace_back(kOwnNoise);
+    for (auto& comparison : profile.comparisons) hold_against_own(*profile.own_noise, comparison);
+  }
   if (flag_resolution(contract.device_kind, profile.timing))
     for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
   if (!profile.comparisons.empty() && profile.verdict != Verdict::invalid)

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/judge/recipe_source.h"
 #include "kernels/judge/trial_plan.h"
@@ -123,8 +124,9 @@ Result<ValueTime> OverValues::timed(const std::string& values,
                                     const SessionPlan& plan) {
   auto session = TimingSession(arenas, plan).run(contestants, call_);
   if (!session) return session.error();
-  const auto& own = session->contestants.front().reasons;
-  if (!own.empty() && session->contestants.back().reasons.empty()) wrong_ = own.front();
+  if (session->contestants.back().reasons.empty())
+    for (const auto& process : std::span(session->contestants).first(2))
+      if (!process.reasons.empty()) wrong_ = process.reasons.front();
   for (const auto& one : session->contestants)
     if (!one.reasons.empty()) return unavailable(one.name + ": " + one.reasons.front().text());
   ValueTime found;
@@ -213,6 +215,14 @@ Status OverValues::search(double seconds, const Sessions& sessions, Profile& pro
   return {};
 }
 
+bool OverValues::was_wrong(const std::string& values, Profile& profile) const {
+  if (!wrong_) return false;
+  profile.verdict = Verdict::invalid;
+  profile.reasons = {*wrong_};
+  profile.reasons.front().message += fmt::format(" (timed on {} values)", values);
+  return true;
+}
+
 Status OverValues::measure(const Versions& versions, std::vector<CandidateProcess>& processes,
                            const SessionPlan& plan, std::optional<double> search,
                            Profile& profile) {
@@ -232,12 +242,17 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
   brief.error_rate =
       kErrorRate / static_cast<double>(std::max<std::size_t>(1, distributions.size()));
   const Sessions sessions{itself, pair, brief};
+  call_.progress(0, std::nullopt, "timing beside itself");
+  auto itself_again = on(kNormalValues, sessions, profile);
+  if (call_.canceled()) return itself_again ? Status{} : itself_again.error();
+  if (was_wrong(kNormalValues, profile)) return {};
+  if (itself_again) profile.own_noise = own_noise(itself_again->against_normal);
   std::vector<ValueTime> all;
   for (const auto& values : distributions) {
     call_.progress(0, std::nullopt, fmt::format("timing on {} values", values));
     auto found = on(values, sessions, profile);
     if (call_.canceled()) return found ? Status{} : found.error();
-    // What fails on other values fails the check, not the timing.
+    if (was_wrong(values, profile)) return {};
     if (found) all.push_back(*std::move(found));
   }
   if (search)

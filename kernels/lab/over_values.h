@@ -44,6 +44,8 @@ class OverValues {
   };
 
   Result<ValueTime> on(const std::string& values, const Sessions& sessions, const Profile& profile);
+  /// Whether the candidate answered wrongly in the last session; then the profile is invalid.
+  [[nodiscard]] bool was_wrong(const std::string& values, Profile& profile) const;
   /// Adds the times on what it finds to `all`.
   Status search(double seconds, const Sessions& sessions, Profile& profile,
                 std::vector<ValueTime>& all);
@@ -64,7 +66,7 @@ class OverValues {
   std::string secret_;
   const CallContext& call_;
   int made_ = 0;
-  std::optional<Reason> wrong_;  ///< of the candidate alone, in the last session
+  std::optional<Reason> wrong_;  ///< of the candidate's processes alone, in the last session
 };
 
 }  // namespace ratchet

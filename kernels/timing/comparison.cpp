@@ -21,6 +21,20 @@ void judge_neighbors(double candidate_held, double other_held, Comparison& compa
   add_flag(comparison, kCoresHeld);
 }
 
+std::optional<double> own_noise(const Comparison& itself) {
+  if (itself.verdict != Verdict::faster && itself.verdict != Verdict::slower) return std::nullopt;
+  return std::expm1(std::abs(std::log(itself.speedup)));
+}
+
+void hold_against_own(double own_noise, Comparison& comparison) {
+  const double noise = 1 + kOwnNoiseTimes * own_noise;
+  const bool doubtful = (comparison.verdict == Verdict::faster && comparison.ci_low <= noise) ||
+                        (comparison.verdict == Verdict::slower && comparison.ci_high * noise >= 1);
+  if (!doubtful) return;
+  comparison.verdict = Verdict::inconclusive;
+  add_flag(comparison, kOwnNoise);
+}
+
 double held_share(std::span<const wire::Samples> blocks) {
   double sum = 0;
   double count = 0;  // of blocks with calls

@@ -111,10 +111,11 @@ inline constexpr double kSameMargin = 0.01;
                                          std::string against, double error_rate = kErrorRate);
 
 /// Flags of a comparison. `kBimodal`: see above. `kThrottled`: samples were dropped for their
-/// clock. `kCoresHeld`: see `judge_neighbors`.
+/// clock. `kCoresHeld`: see `judge_neighbors`. `kOwnNoise`: see `hold_against_own`.
 inline constexpr const char* kBimodal = "bimodal";
 inline constexpr const char* kThrottled = "throttled";
 inline constexpr const char* kCoresHeld = "cores_held";
+inline constexpr const char* kOwnNoise = "own_noise";
 void add_flag(Comparison& comparison, const char* flag);
 [[nodiscard]] bool has_flag(const Comparison& comparison, const char* flag);
 
@@ -133,6 +134,16 @@ void add_flag(Comparison& comparison, const char* flag);
 /// a larger share of one side's time than of the other's (0..1, `wire::Samples::held`), and without
 /// that waiting the verdict would not stand. Rounds alternate, so both sides usually wait alike.
 void judge_neighbors(double candidate_held, double other_held, Comparison& comparison);
+
+/// How far two processes of one kernel differ in a comparison, as a fraction; empty unless its
+/// interval lies beyond the noise floor.
+[[nodiscard]] std::optional<double> own_noise(const Comparison& itself);
+
+/// Makes a verdict inconclusive whose interval is not beyond this many times the candidate's own
+/// noise: a kernel whose processes differ by more than others' is not told from itself by two of
+/// them. The factor: one difference says little about how large the next will be.
+inline constexpr double kOwnNoiseTimes = 3;
+void hold_against_own(double own_noise, Comparison& comparison);
 
 /// The share over a contestant's blocks; 0 where the device does not say.
 [[nodiscard]] double held_share(std::span<const wire::Samples> blocks);

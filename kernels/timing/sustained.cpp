@@ -38,20 +38,26 @@ SessionPlan sustained_plan(SessionPlan cold) {
 
 std::vector<std::string> sustained_notes(const SessionRecord& cold, const SessionRecord& sustained,
                                          const SessionPlan& plan, const Dims& dims) {
-  if (!ran(cold, 0) || !ran(sustained, 0)) return {};
+  if (!ran(cold, 0)) return {};
+  const auto& candidate = sustained.contestants.front();
+  const auto begin = fmt::format("{}: sustained (one call after the other, nothing flushed): {} ",
+                                 dims_text(dims), candidate.name);
+  if (!candidate.reasons.empty()) return {begin + "failed: " + candidate.reasons.front().text()};
   const auto own = timing_of(sustained, 0, plan);
   if (!own) return {};
-  const auto& candidate = sustained.contestants.front().name;
-  std::string line = fmt::format("{}: sustained (one call after the other, nothing flushed): {} {}",
-                                 dims_text(dims), candidate, with_flags(*own));
+  std::string line = begin + with_flags(*own);
   std::vector<std::string> turned;
   for (std::size_t i = 1; i < sustained.contestants.size(); ++i) {
-    if (!ran(cold, i) || !ran(sustained, i)) continue;
+    if (!ran(cold, i)) continue;
+    const auto& name = sustained.contestants[i].name;
+    if (const auto& reasons = sustained.contestants[i].reasons; !reasons.empty()) {
+      line += fmt::format("; {} failed: {}", name, reasons.front().text());
+      continue;
+    }
     const auto timing = timing_of(sustained, i, plan);
     const auto now = comparison_of(sustained, i);
     const auto before = comparison_of(cold, i);
     if (!timing || !now || !before) continue;
-    const auto& name = sustained.contestants[i].name;
     line += fmt::format("; {} {}, speedup {}x ({} … {}), {}", name, with_flags(*timing),
                         three_digits(now->speedup), three_digits(now->ci_low),
                         three_digits(now->ci_high), name_of(now->verdict));

@@ -118,6 +118,7 @@ struct Profile {
   std::optional<std::string> best_version;            ///< the best one when it was timed; "v2"
   std::optional<std::vector<ValueTime>> over_values;  ///< other distributions than normal
   std::optional<ValueRange> time_depends_on_values;
+  std::optional<double> own_noise;    ///< by how much two of its processes surely differ
   std::optional<ValueSearch> search;  ///< for values that change its time, if asked for
   std::string candidate_digest;
   std::optional<double> timing_ms;  ///< the part of elapsed_ms spent on timing and comparing
@@ -150,6 +151,7 @@ struct Profile {
           optional<&P::best_version>("The best version when it was timed."),
           optional<&P::over_values>("Times on the check's other input values."),
           optional<&P::time_depends_on_values>("The range of times, if values change it."),
+          optional<&P::own_noise>("By what fraction two processes of it differ, beyond the noise."),
           optional<&P::search>("A search for input values that change its time."),
           optional<&P::timing_ms>("Part of elapsed_ms for timing and comparing."),
           required<&P::elapsed_ms>("Wall time, ms."));

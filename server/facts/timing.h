@@ -64,7 +64,8 @@ struct Comparison {
   std::optional<std::string> version;       ///< which version `against` was, such as "v3"
   std::optional<double> speedup_mean;       ///< of trimmed means; only where the flags need it
   std::optional<double> seconds_to_decide;  ///< of sampling, at this noise; only inconclusive
-  std::optional<std::vector<std::string>> flags;  ///< bimodal, throttled; empty: none
+  /// bimodal, throttled, cores_held, warm_when_timed; empty: none
+  std::optional<std::vector<std::string>> flags;
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
@@ -81,6 +82,13 @@ struct Comparison {
           optional<&C::flags>("bimodal: a slow minority; throttled: rounds were dropped."));
   }
 };
+
+/// Whether a comparison is open although its interval excludes the noise: its times were bimodal,
+/// or samples were throttled, neighbors held the cores, or the clock is too coarse. Pure.
+[[nodiscard]] bool is_doubtful(const Comparison& comparison);
+
+/// For people: "faster", or "inconclusive (bimodal: 0.8x by trimmed means; cores_held)".
+[[nodiscard]] std::string verdict_text(const Comparison& comparison);
 
 }  // namespace ratchet
 

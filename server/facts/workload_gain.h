@@ -17,6 +17,7 @@ struct WorkloadGain {
   double high = 1;
   double lowest = 1;  ///< of any case
   int slower = 0;     ///< cases whose verdict is `slower`
+  int doubtful = 0;   ///< see `is_doubtful`
   int cases = 0;      ///< with a comparison of at least `kLeastPairs`
   int missing = 0;    ///< without
 };
@@ -53,6 +54,7 @@ inline constexpr int kLeastPairs = 6;
     const double up = std::hypot(std::log(paired.ci_high / paired.speedup), noise);
     gain.lowest = gain.cases == 0 ? speedup : std::min(gain.lowest, speedup);
     gain.slower += paired.verdict == Verdict::slower ? 1 : 0;
+    gain.doubtful += is_doubtful(paired) ? 1 : 0;
     ++gain.cases;
     logs += one.weight * std::log(speedup);
     weights += one.weight;

@@ -86,7 +86,7 @@ std::string paired(const BenchmarkReport& report) {
     rows.push_back({markdown::dims_text(row.dims), row.name, number(one.speedup),
                     fmt::format("{} … {}", number(one.ci_low), number(one.ci_high)),
                     std::to_string(one.pairs), fmt::format("{:.2f} %", 100 * one.noise_floor),
-                    std::string(name_of(one.verdict))});
+                    verdict_text(one)});
   }
   if (rows.empty()) return "No interleaved pairs.\n";
   return markdown::table(

@@ -11,8 +11,8 @@ namespace ratchet::plots {
 namespace {
 
 constexpr double kWideLetter = 7;
-constexpr double kAscent = 10, kDescent = 3;
-constexpr double kGap = 9;  // from the middle of a mark, whose radius is 5
+constexpr double kAscent = 12, kDescent = 4;  // of a line in a 12 px font, in most browsers
+constexpr double kGap = 9;                    // from the middle of a mark, whose radius is 5
 constexpr double kRing = 13;
 constexpr int kRings = 12;
 

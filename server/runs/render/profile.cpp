@@ -93,8 +93,7 @@ std::string comparisons(const Profile& profile) {
   for (const auto& one : profile.comparisons)
     rows.push_back({one.against, number(one.speedup),
                     fmt::format("{} … {}", number(one.ci_low), number(one.ci_high)),
-                    std::to_string(one.pairs), number(one.noise_floor * 100),
-                    std::string(name_of(one.verdict))});
+                    std::to_string(one.pairs), number(one.noise_floor * 100), verdict_text(one)});
   return table({"Against", "Speedup", "95 % interval", "Pairs", "Noise floor (%)", "Verdict"},
                rows);
 }

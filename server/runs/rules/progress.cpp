@@ -38,6 +38,7 @@ std::optional<Comparison> over_workload(const Contract& contract, const Benchmar
       if (row.name == "v0" && row.comparison) return row.comparison;
   Comparison whole{
       .against = "v0", .speedup = gain.geomean, .ci_low = gain.low, .ci_high = gain.high};
+  if (gain.doubtful > 0) return whole;  // inconclusive
   if (whole.ci_low > 1)
     whole.verdict = Verdict::faster;
   else if (whole.ci_high < 1)
@@ -194,7 +195,7 @@ Promotion promotion_of(const RunState& state) {
   }
   promotion.geomean = gain.geomean;
   promotion.geomean_low = gain.low;
-  promotion.promotable = gain.low >= kPromotionGeomean && gain.slower == 0;
+  promotion.promotable = gain.low >= kPromotionGeomean && gain.slower == 0 && gain.doubtful == 0;
   const std::string over = gain.cases == 1
                                ? "by its newest benchmark"
                                : fmt::format(
@@ -205,6 +206,11 @@ Promotion promotion_of(const RunState& state) {
   promotion.why = fmt::format("{}: {}{}x v0, at least {}x, {}", best->text(),
                               gain.cases == 1 ? "" : "geometric mean ", three_digits(gain.geomean),
                               three_digits(gain.low), over);
+  if (gain.doubtful > 0)
+    promotion.why += fmt::format(
+        "; of {} the times were bimodal, throttled, held by neighbors or too short for the clock: "
+        "call benchmark again",
+        gain.cases == 1 ? "it" : fmt::format("{} of them", gain.doubtful));
   return promotion;
 }
 

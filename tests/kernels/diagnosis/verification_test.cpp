@@ -290,16 +290,33 @@ TEST_CASE("arithmetic in any order confirms what it takes away, if one thing onl
   const auto mixed = held({finding("host-divisions", 0.5), finding("host-scalar-loop", 0.4)},
                           {any_order(0.7, true)});
   for (const auto& one : mixed.findings) CHECK(one.outcome == FindingOutcome::consistent);
-  CHECK(mixed.bound == Bound::occupancy);  // as diagnosed
+  const auto alone = held({finding("host-divisions", 0.5), finding("host-scalar-loop", 0.4)},
+                          {any_order(0.7, false)});
+  CHECK(alone.findings[0].outcome == FindingOutcome::confirmed);  // there was nothing else
+  CHECK(mixed.bound == Bound::occupancy);                         // as diagnosed
 }
 
-TEST_CASE("idle processors are confirmed by half of them that do as well", "[diagnosis][verify]") {
+TEST_CASE("idle processors are seen by half of them that do as well, which confirms no gain",
+          "[diagnosis][verify]") {
   const auto idle = tested("host-single-thread", {fewer_processors(-0.01)});
-  CHECK(idle.outcome == FindingOutcome::confirmed);
+  CHECK(idle.outcome == FindingOutcome::consistent);
   CHECK(idle.intervention == "half of the processors cost only 1 % (-1..3)");
   CHECK(idle.headroom == 0.5);
   CHECK(tested("host-single-thread", {fewer_processors(-0.9)}).outcome ==
         FindingOutcome::not_confirmed);
   CHECK(tested("host-single-thread", {fewer_processors(-0.2)}).outcome ==
         FindingOutcome::undecided);
+  // A right class stays, though nothing can test its finding.
+  const auto both = held({finding("host-branches", 0.6), finding("host-single-thread", 0.5)},
+                         {fewer_processors(0)});
+  CHECK(both.findings[0].id == "pattern-host-branches");
+  CHECK(both.bound_evidence.starts_with("rules"));
+}
+
+TEST_CASE("an intervention whose times were spoiled decides nothing", "[diagnosis][verify]") {
+  auto spoiled = one(Condition::warm_caches, "warm caches", 0.41);
+  spoiled.doubt = "cores_held";
+  const auto finding = tested("dram-bound-latency", {spoiled});
+  CHECK(finding.outcome == FindingOutcome::undecided);
+  CHECK(finding.intervention == "warm caches save 41 % (39..43), cores_held");
 }

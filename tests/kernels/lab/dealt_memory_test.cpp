@@ -49,7 +49,7 @@ TEST_CASE("memory is taken back before it is dealt anew, and given again", "[tim
   Supplied one(kHonestBody, 1000);
   Noted arenas(*one.arenas);
   SessionPlan plan;
-  plan.samples = 60;  // ten rounds, of which the contents need a part
+  plan.samples = 400;  // ten rounds, of which the contents need a part
 
   const auto session =
       TimingSession(arenas, plan).run({{"v0", &*one.process, {}}}, one.fixture.call);

@@ -160,6 +160,45 @@ TEST_CASE("a kernel that is quick only on values that it recognizes as timed is 
   CHECK(profile.comparisons.front().speedup < 1);
 }
 
+TEST_CASE("a kernel that is wrong on other values only once it is timed is invalid",
+          "[lab][timed]") {
+  Profiled fixture;
+  const auto parent = fixture.candidate(passes(8));
+  // Normal values stay below 6, and are answered rightly.
+  const auto cheat = fixture.candidate(
+      "float f = 2; for (int i = 0; i < 4096 && i < n; ++i) if (x[i] > 6 || x[i] < -6) f = 1.5f;"
+      "for (int i = 0; i < n; ++i) y[i] = f * x[i];");
+
+  const auto profile = fixture.profile(cheat, &parent);
+
+  CHECK(profile.verdict == Verdict::invalid);
+  CHECK(has_reason(profile, "timed_output_wrong"));
+  REQUIRE_FALSE(profile.reasons.empty());
+  CHECK(profile.reasons.front().message.find("(timed on ") != std::string::npos);
+}
+
+TEST_CASE("a kernel whose processes differ by chance is held against itself", "[lab][slow]") {
+  Profiled fixture;
+  const auto parent = fixture.candidate(passes(8));
+  // As many passes as the place says at which the system has put its code.
+  const auto one = fixture.candidate(
+      "const int times = 6 + int((std::uintptr_t(&base) >> 12) % 8) / 2;"
+      "for (int t = 0; t < times; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * "
+      "x[i];",
+      "#include <cstdint>\nstatic int base;");
+
+  // Of two processes, one in four pairs is alike.
+  bool seen = false;
+  for (int i = 0; i < 5 && !seen; ++i) {
+    const auto profile = fixture.profile(one, &parent);
+    REQUIRE(profile.verdict != Verdict::invalid);
+    if (profile.own_noise.value_or(0) < 0.1) continue;  // a pass more or less is 11 % at least
+    seen = true;
+    CHECK(profile.verdict != Verdict::faster);
+  }
+  CHECK(seen);
+}
+
 TEST_CASE("an honest kernel whose work depends on its values gets the range and its verdict",
           "[lab][timed]") {
   Profiled fixture;

@@ -26,6 +26,27 @@ std::vector<PairedRound> rounds(const std::vector<double>& ratios) {
 
 }  // namespace
 
+TEST_CASE("a kernel whose own processes differ is told only beyond three times that",
+          "[statistics]") {
+  Comparison itself{"normal", 1.02, 1.015, 1.025, 10, 0.005, Verdict::faster};
+  CHECK(own_noise(itself) == Approx(0.02));
+  CHECK(own_noise(inverted(itself, "other")) == Approx(0.02));
+  itself.verdict = Verdict::inconclusive;
+  CHECK_FALSE(own_noise(itself));
+
+  const auto held = [](double low, double high, Verdict verdict) {
+    Comparison one{"parent", 1, low, high, 20, 0.005, verdict};
+    hold_against_own(0.02, one);
+    CHECK(has_flag(one, kOwnNoise) == (one.verdict != verdict));
+    return one.verdict;
+  };
+  CHECK(held(1.04, 1.05, Verdict::faster) == Verdict::inconclusive);
+  CHECK(held(1.07, 1.09, Verdict::faster) == Verdict::faster);
+  CHECK(held(0.95, 0.96, Verdict::slower) == Verdict::inconclusive);
+  CHECK(held(0.80, 0.90, Verdict::slower) == Verdict::slower);
+  CHECK(held(0.999, 1.001, Verdict::same) == Verdict::same);
+}
+
 TEST_CASE("a summary is computed from the remaining samples", "[statistics]") {
   // First sample dropped; 3 … 11 stay in one round: median 7, mean 7.
   const std::vector blocks{block({1000, 11, 4, 10, 5}), block({9, 6, 8, 7, 3})};

@@ -45,15 +45,19 @@ TEST_CASE("a gain that shrinks when sustained keeps its sign", "[timing]") {
   CHECK(notes[0].ends_with("same"));
 }
 
-TEST_CASE("what failed in either mode is not compared", "[timing]") {
+TEST_CASE("what failed in either mode is not compared, and is said", "[timing]") {
   auto failed = session_of(0.9, 1);
   failed.contestants[1].reasons.push_back({"fault_timeout", "it did not return", {}});
   const auto notes = sustained_notes(session_of(1.2, 1.1), failed, sustained_plan({}), kDims);
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("v0") == std::string::npos);
+  CHECK(notes[0].find("; v0 failed: ") != std::string::npos);
+  CHECK(notes[0].find("parent 10 µs, speedup") != std::string::npos);
 
   failed.contestants[0].reasons.push_back({"fault_timeout", "it did not return", {}});
-  CHECK(sustained_notes(session_of(1.2, 1.1), failed, sustained_plan({}), kDims).empty());
+  const auto own = sustained_notes(session_of(1.2, 1.1), failed, sustained_plan({}), kDims);
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].find("candidate failed: ") != std::string::npos);
+  CHECK(own[0].find("it did not return") != std::string::npos);
 }
 
 TEST_CASE("a sustained session flushes nothing and takes a second at most", "[timing]") {

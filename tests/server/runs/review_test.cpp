@@ -191,8 +191,9 @@ TEST_CASE("an open pair of a run on a plateau is stalled", "[review]") {
   CHECK(defined->pairs[0].state == PairState::stalled);
 }
 
-/// Speed-ups of two cases with intervals of ± `half`.
-BenchmarkReport over_cases(const Candidate& of, double first, double second, double half) {
+/// Speed-ups of two cases with intervals of ± `half`; `flag`: of the second.
+BenchmarkReport over_cases(const Candidate& of, double first, double second, double half,
+                           const std::optional<std::string>& flag = {}) {
   auto report = samples::benchmark(of, 800);
   const auto timing = report.rows.front().timing;
   const auto paired = [&](double speedup) {
@@ -204,6 +205,12 @@ BenchmarkReport over_cases(const Candidate& of, double first, double second, dou
   // The medians of the rows say that both cases are twice as fast.
   report.rows = {{"v0", "ok", {}, timing, 2, 2, paired(first), {{"n", 1024}}},
                  {"v0", "ok", {}, timing, 2, 2, paired(second), {{"n", 64}}}};
+  if (flag) {
+    auto& open = *report.rows.back().comparison;
+    open.verdict = Verdict::inconclusive;
+    open.speedup_mean = 0.8;
+    open.flags = {{*flag}};
+  }
   return report;
 }
 
@@ -228,6 +235,31 @@ TEST_CASE("promotion needs 1.05 over W for sure, in pairs, and no slower case", 
   CHECK(measure(1.5, 0.999).promotable);           // not slower: within its interval
   CHECK_FALSE(measure(1.2, 1.0, 0.1).promotable);  // 1.095, but perhaps only 1.03
   CHECK_FALSE(measure(1.04, 1.05).promotable);
+}
+
+TEST_CASE("a case that is open for how it was measured is neither promoted nor a gain",
+          "[review]") {
+  const Workshop shop(samples::contract_of_two_cases());
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1, 1.25);
+  REQUIRE(shop.gate(true).passed);
+  const auto measure = [&](const std::optional<std::string>& flag) {
+    const auto granted = shop.runs().permit(shop.run, Event::benchmarked, VersionId{1});
+    REQUIRE(granted);
+    REQUIRE(
+        shop.runs().record_benchmark(*granted, over_cases(*granted->candidate, 2, 2, 0.002, flag)));
+    return *shop.runs().review(shop.run, {});
+  };
+
+  const auto doubtful = measure("bimodal");
+  CHECK_FALSE(doubtful.promotable);
+  CHECK(doubtful.promotion.find("call benchmark again") != std::string::npos);
+  CHECK(shop.status().headline->find("inconclusive") != std::string::npos);
+  CHECK(
+      text_of(shop.out() / "benchmark.md").find("inconclusive (bimodal: 0.8x by trimmed means)") !=
+      std::string::npos);
+  CHECK(measure({}).promotable);
 }
 
 /// v<number>, with the verdict of its profile against the best version before it.
