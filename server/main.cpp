@@ -30,6 +30,7 @@
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"
+#include "server/facts/problem_import.h"
 #include "server/kbs_command.h"
 #include "server/lab_command.h"
 #include "server/mcp/server.h"
@@ -247,13 +248,14 @@ int kbs(Application& app, const Options& options, std::stop_token stop) {
 
 int problem(Application& app, const Options& options, std::stop_token stop) {
   if (options.problem_action == "import") {
-    const auto name = options.problem.substr(0, options.problem.find_last_not_of('/') + 1);
-    Json arguments{
-        {"path", options.problem},
-        {"output_dir",
-         options.output_dir.empty()
-             ? (std::filesystem::path("problems") / std::filesystem::path(name).stem()).string()
-             : options.output_dir.string()}};
+    std::filesystem::path name(
+        options.problem.substr(0, options.problem.find_last_not_of('/') + 1));
+    std::error_code failed;
+    if (marks_problem(name)) name = std::filesystem::absolute(name, failed).parent_path();
+    Json arguments{{"path", options.problem},
+                   {"output_dir", options.output_dir.empty()
+                                      ? (std::filesystem::path("problems") / name.stem()).string()
+                                      : options.output_dir.string()}};
     if (!options.problem_format.empty()) arguments["format"] = options.problem_format;
     if (!options.problem_scale.empty()) arguments["scale"] = options.problem_scale;
     return call_tool(app, options, "import_problem", arguments.dump(), stop);

@@ -20,10 +20,12 @@ constexpr std::size_t kMostFile = std::size_t{16} << 20U;
 constexpr std::size_t kMostFiles = 256;
 constexpr const char* kTimes = "results/timing";  // hardware/configuration.json
 constexpr int kMostUp = 4;                        // from a problem to its checkout
+constexpr int kMostOps = 2;                       // folders between definitions/ and a file
 constexpr std::size_t kMostTimes = std::size_t{1} << 20U;
 constexpr std::size_t kMostTimesSeen = 256;  // files
 constexpr std::size_t kMostTimesBytes = std::size_t{4} << 20U;
 constexpr std::array kRead{".py", ".json", ".jsonl", ".yml", ".yaml", ".cu", ".cpp", ".h"};
+constexpr const char* kDescription = "problem.md";  // of Tensara
 
 struct ImportProblemArgs {
   std::string path;
@@ -41,7 +43,8 @@ struct ImportProblemArgs {
 };
 
 bool is_read(const fs::path& file) {
-  return std::ranges::find(kRead, file.extension().string()) != kRead.end();
+  return file.filename() == kDescription ||
+         std::ranges::find(kRead, file.extension().string()) != kRead.end();
 }
 
 /// The first line of the nearest license above a file, inside the roots.
@@ -114,29 +117,67 @@ void add_times(const Roots& roots, const RootFile& problem, ProblemImport& impor
                     kTimes, left, files.size(), kMostTimes, kMostTimesBytes));
 }
 
-Result<ProblemImport> gathered(const Roots& roots, const fs::path& path) {
-  ProblemImport import;
-  std::error_code failed;
-  const auto real = fs::canonical(path, failed);
-  if (failed) return not_found(fmt::format("path: {}: {}", path.string(), failed.message()));
-  import.name = real.filename().string();
-  import.license = license_above(roots, real.parent_path());
-  if (!fs::is_directory(real, failed)) {
-    auto file = roots.read(real, kMostFile);
-    if (!file) return file.error().at("path");
-    add_times(roots, *file, import);
-    import.files[import.name] = std::move(file->bytes);
-    return import;
+/// In a checkout of FlashInfer-Bench, definitions/OP/NAME.json has its workloads in
+/// workloads/OP/NAME.jsonl. Empty for other files.
+fs::path workloads_of(const fs::path& definition) {
+  if (definition.extension() != ".json") return {};
+  auto name = definition.filename().replace_extension(".jsonl");
+  auto folder = definition.parent_path();
+  for (int up = 0; up <= kMostOps; ++up) {
+    if (folder.filename() == "definitions") return folder.parent_path() / "workloads" / name;
+    name = folder.filename() / name;
+    folder = folder.parent_path();
   }
-  if (auto added = add_files(roots, real, "", import); !added) return added.error();
+  return {};
+}
+
+Result<ProblemImport> of_folder(const Roots& roots, const fs::path& folder) {
+  ProblemImport import;
+  import.name = folder.filename().string();
+  import.license = license_above(roots, folder);
+  if (auto added = add_files(roots, folder, "", import); !added) return added.error();
   // Problems of GPU MODE share files that lie beside their folders.
   if (import.files.contains("task.yml"))
-    if (auto added = add_files(roots, real.parent_path(), "../", import); !added)
+    if (auto added = add_files(roots, folder.parent_path(), "../", import); !added)
       return added.error();
   if (import.files.empty())
-    return not_found(fmt::format("path: {} has no file that a problem could be in", real.string()),
-                     "Name the file or folder of one problem.");
+    return not_found(
+        fmt::format("path: {} has no file that a problem could be in", folder.string()),
+        "Name the file or folder of one problem.");
   return import;
+}
+
+/// `named`: its place as the caller says it, which has the layout of a checkout where a link leads
+/// to a file elsewhere.
+Result<ProblemImport> of_file(const Roots& roots, const fs::path& named, RootFile file) {
+  ProblemImport import;
+  import.name = file.path.filename().string();
+  import.license = license_above(roots, file.path.parent_path());
+  if (const auto workloads = workloads_of(named); !workloads.empty()) {
+    import.name = named.filename().string();
+    auto lines = roots.read(workloads, kMostFile);
+    if (!lines) return lines.error().at("path");
+    import.files["definition.json"] = std::move(file.bytes);
+    import.files["workload.jsonl"] = std::move(lines->bytes);
+    return import;
+  }
+  add_times(roots, file, import);
+  import.files[import.name] = std::move(file.bytes);
+  return import;
+}
+
+Result<ProblemImport> gathered(const Roots& roots, const fs::path& path) {
+  std::error_code failed;
+  auto real = fs::canonical(path, failed);
+  if (failed) return not_found(fmt::format("path: {}: {}", path.string(), failed.message()));
+  if (fs::is_directory(real, failed)) return of_folder(roots, real);
+  auto file = roots.read(real, kMostFile);
+  if (!file) return file.error().at("path");
+  const auto named = fs::absolute(path, failed).lexically_normal();
+  if (!marks_problem(named)) return of_file(roots, named, *std::move(file));
+  real = fs::canonical(named.parent_path(), failed);
+  if (failed) return not_found(fmt::format("path: {}: {}", path.string(), failed.message()));
+  return of_folder(roots, real);
 }
 
 Result<ImportedProblem> imported(const Services& services, const ImportProblemArgs& args,

@@ -2,7 +2,10 @@
 
 // The import of a problem that another suite wrote.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +14,16 @@
 #include "server/facts/contract.h"
 
 namespace ratchet {
+
+/// Files that say what a folder is a problem of, and that are none by themselves.
+inline constexpr std::array kProblemMarks{"config_backward.json", "config_forward.json", "def.py",
+                                          "definition.json",      "shapes.json",         "task.yml",
+                                          "workload.jsonl"};
+
+/// Whether who names this file names the problem that is its folder.
+inline bool marks_problem(const std::filesystem::path& file) {
+  return std::ranges::find(kProblemMarks, file.filename().string()) != kProblemMarks.end();
+}
 
 /// What an import reads and where it goes.
 struct ProblemImport {

@@ -34,7 +34,8 @@ struct Imported {
                           {"task/reference.py", "import torch\n\n\n" + reference},
                           {"task/eval.py", eval}}) {}
 
-  [[nodiscard]] std::string called(const std::string& tool, const Json& arguments) const {
+  /// What a call of a tool, which may fail, printed.
+  [[nodiscard]] Captured answered(const std::string& tool, const Json& arguments) const {
     auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
     environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python/bin/python").string());
     environment.push_back("HOME=" + folder.path().string());
@@ -44,9 +45,14 @@ struct Imported {
          .folder = folder.path()},
         std::chrono::minutes{5});
     REQUIRE(done);
-    INFO(done->out << done->err);
-    REQUIRE(done->status.clean());
-    return done->out;
+    return *done;
+  }
+
+  [[nodiscard]] std::string called(const std::string& tool, const Json& arguments) const {
+    const auto done = answered(tool, arguments);
+    INFO(done.out << done.err);
+    REQUIRE(done.status.clean());
+    return done.out;
   }
 
   /// Whether a kernel passes; empty: the problem's own.

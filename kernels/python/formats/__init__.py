@@ -5,8 +5,8 @@
   read(files, asked)      what trial.py tries and writes: task, reference, v0, sources, …
   suite_time(place, source, times)   optional: what a file of the suite's own times says (suite_times.py)
 
-To add one: its file, its place in FORMATS, a problem in that format under tests/problems, its section in
-docs/problems.md.
+To add one: its file, its place in FORMATS, and its section in docs/problems.md, with a problem of ours in
+that format that tests/server/readme_test.cpp imports.
 """
 
 from . import atrex, flashinfer, gpumode, kernelbench, robust, robust_backward, tensara

@@ -17,7 +17,8 @@ from . import adapter, problem, sizes
 from .problem import Refused
 
 NAME = "flashinfer"
-MOST_CASES = 64
+LEAST_RATIO = 0.5  # of elements that match, in a contract
+RECORDED = "safetensors"
 FOUR_BITS = "float4_e2m1fn_x2"
 BLOCKS = (16, 32)  # elements of 4 bits with one scale
 TILE = 128  # what a size keeps that a reference cannot be asked about: some take no other
@@ -122,14 +123,9 @@ def read(files, asked):
     text = definition.json["reference"]
     origin = "reference.py"
     custom = definition.json.get("custom_inputs_entrypoint")
+    left_out = keep_made(definition) + keep_sized(definition) + keep_alike(definition)
     first = definition.workloads[0][1]
-    kinds = {name: first["inputs"].get(name, {"type": "random"})["type"]
-             for name in definition.json["inputs"]}
-    if "safetensors" in kinds.values():
-        path = next(one["path"] for one in first["inputs"].values() if one["type"] == "safetensors")
-        raise Refused(f"{definition.workloads[0][0]}: its inputs are recorded in {path}, which an "
-                      "import does not read; give kernel and a reference with inputs() of your own")
-    left_out = keep_alike(definition)
+    kinds = {name: kind_of(first, name) for name in definition.json["inputs"]}
     if asked["fixed"]:
         left_out += definition.keep_one()
     scalars = scalars_of(definition, text, origin, custom)
@@ -150,7 +146,7 @@ def read(files, asked):
     tensors += outputs
     leaves = [{"tensor": one["name"]} for one in outputs]
     looks = Looks(definition, {origin: text}, custom, scalars, tensors, types)
-    cases, changes = cases_of(definition, tensors, asked, looks)
+    cases, changes, cut = cases_of(definition, tensors, asked, looks)
     plan = {"file": origin, "entry": "run", "inputs": custom or "", "args": args,
             "axes": {dim: name for name, dim in definition.dims.items()},
             "constants": definition.constants, "expressions": definition.expressions,
@@ -162,7 +158,7 @@ def read(files, asked):
             "signature": {"args": args, "kwargs": {},
                           "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
             **tolerances(definition)}
-    changed = left_out + differing_tolerances(definition) + problem.bytes_note(types)
+    changed = left_out + cut + differing_tolerances(definition) + problem.bytes_note(types)
     v0 = text
     if types:
         v0 = f"{text.rstrip()}\n{problem.typed_kernel(types, args)}" \
@@ -214,18 +210,63 @@ def same(one, other):
                sizes.evaluated(other, dict.fromkeys(names, size)) for size in (1024, 4096, 7 * 1024))
 
 
+def kind_of(one, name):
+    """Where an input of a workload is from."""
+    return one["inputs"].get(name, {"type": "random"})["type"]
+
+
+def keep(definition, wanted, why):
+    """Leaves these workloads, and says why not the others."""
+    whole = len(definition.workloads)
+    definition.workloads = [(place, one) for place, one in definition.workloads if wanted(one)]
+    left = whole - len(definition.workloads)
+    return [f"{left} of {whole} workloads are left out: {why}"] if left else []
+
+
+def keep_made(definition):
+    """Leaves the workloads whose inputs can be made: a file with recorded ones is not read, and a reference
+    behind walls could not open it."""
+    place, first = definition.workloads[0]
+    said = keep(definition, lambda one: all(entry.get("type") != RECORDED for entry in one["inputs"].values()),
+                "their inputs are recorded, in files of safetensors that an import does not read")
+    if not definition.workloads:
+        path = next(entry.get("path") for entry in first["inputs"].values() if entry.get("type") == RECORDED)
+        raise Refused(f"{place}: its inputs are recorded in {path}; an import does not read safetensors, "
+                      "wherever they are, and no workload has other inputs: give create_run a kernel and "
+                      "a reference whose inputs() makes such values")
+    return said
+
+
+def keep_sized(definition):
+    """Leaves the workloads that have something to do."""
+    empty = [name for name in definition.dims
+             if any(int(one["axes"][name]) < 1 for _, one in definition.workloads)]
+    said = keep(definition, lambda one: all(int(one["axes"][name]) >= 1 for name in empty),
+                f"they have axes below 1 ({', '.join(empty)})")
+    if not definition.workloads:
+        raise Refused("no workload has sizes of 1 or more")
+    return said
+
+
 def keep_alike(definition):
-    """Leaves the workloads with the numbers that most of them have: a problem has one value of each."""
+    """Leaves the workloads with the numbers that most of them have, and with inputs from where most of them
+    have theirs: a problem has one of each."""
     def numbers(one):
         return tuple(sorted((name, repr(value)) for name, value in numbers_of(definition, one).items()))
-    counts = collections.Counter(numbers(one) for _, one in definition.workloads)
-    common = max(counts, key=counts.get)
-    whole = len(definition.workloads)
-    definition.workloads = [(place, one) for place, one in definition.workloads
-                            if numbers(one) == common]
-    left = whole - len(definition.workloads)
-    return [f"{left} of {whole} workloads are left out: they have other values of "
-            f"{', '.join(name for name, _ in common)}"] if left else []
+
+    def custom(one):
+        return tuple(name for name in definition.json["inputs"] if kind_of(one, name) == "custom")
+
+    def most(key):
+        counts = collections.Counter(key(one) for _, one in definition.workloads)
+        return max(counts, key=counts.get)
+    made = most(custom)
+    said = keep(definition, lambda one: custom(one) == made,
+                "the definition makes other inputs of theirs than of most")
+    common = most(numbers)
+    names = dict.fromkeys(name for _, one in definition.workloads for name, _ in numbers(one))
+    return said + keep(definition, lambda one: numbers(one) == common,
+                       f"they have other values of {', '.join(names)}")
 
 
 def numbers_of(definition, one):
@@ -317,8 +358,6 @@ def cases_of(definition, tensors, asked, looks):
     cases, changes = [], []
     for place, one in definition.workloads:
         dims = {dim: int(one["axes"][name]) for name, dim in definition.dims.items()}
-        if any(value < 1 for value in dims.values()):
-            continue
 
         def total(now):
             return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
@@ -338,9 +377,8 @@ def cases_of(definition, tensors, asked, looks):
             same["weight"] += 1
         else:
             cases.append({"dims": fitting, "weight": 1})
-    if not cases:
-        raise Refused("no workload has sizes of 1 or more")
-    return cases[:MOST_CASES], changes
+    kept, cut = problem.most_cases(cases)
+    return kept, changes, cut
 
 
 def tolerance_of(one):
@@ -357,12 +395,14 @@ def tolerances(definition):
                                ("matched_ratio", ratio, min)):
         given = [value for value in values if value is not None]
         if given:
-            found[name] = max(0.5, pick(given)) if name == "matched_ratio" else pick(given)
+            found[name] = max(LEAST_RATIO, pick(given)) if name == "matched_ratio" else pick(given)
     return found
 
 
 def differing_tolerances(definition):
     different = {tolerance_of(one) for _, one in definition.workloads}
-    if len(different) < 2:
-        return []
-    return [f"its workloads have {len(different)} tolerances; the loosest holds for all cases"]
+    said = [f"its workloads have {len(different)} tolerances; the loosest holds for all cases"] \
+        if len(different) > 1 else []
+    least = min((ratio for *_, ratio in different if ratio is not None), default=LEAST_RATIO)
+    return said + ([f"{LEAST_RATIO} of the elements have to match instead of {least}: a contract asks for "
+                    "that much at least"] if least < LEAST_RATIO else [])

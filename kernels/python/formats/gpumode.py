@@ -19,7 +19,8 @@ from .kernelbench import Builder, flatten
 from .problem import Refused
 
 NAME = "gpumode"
-MOST_CASES = 64
+DEFAULTS = (bool, int, float, str, type(None))  # as task.yml can say them
+ABSENT = object()  # what a case has where it does not give a field
 
 
 def recognizes(files):
@@ -70,10 +71,17 @@ class Task:
         if not hasattr(self.suite, "generate_input"):
             raise Refused("reference.py: it has no generate_input that could be called, and no "
                           "generate_inputs whose results are arguments of every reference_…")
-        self.parameters = set(inspect.signature(self.suite.generate_input).parameters)
+        self.parameters = inspect.signature(self.suite.generate_input).parameters
+        self.cases = [self.with_defaults(case) for case in self.cases]
         if "rank" in self.parameters:
             raise Refused("reference.py: generate_input asks for a rank: its work is spread over "
                           "several GPUs, which this judge does not do")
+
+    def with_defaults(self, case):
+        """With what generate_input takes for the fields that only other cases give."""
+        missing = {name for one in self.cases for name in one if name not in case and name != "seed"}
+        return {**case, **{name: one.default for name, one in self.parameters.items()
+                           if name in missing and isinstance(one.default, DEFAULTS)}}
 
     def needed(self, files):
         """Only the files that reference.py imports, itself or through others."""
@@ -98,15 +106,33 @@ class Task:
 
 
 def split(cases):
-    """Dims and what stays: whole numbers of 1 or more that all cases give, and the rest."""
-    first = cases[0]
-    dims = [name for name, value in first.items()
-            if name != "seed" and isinstance(value, int) and not isinstance(value, bool)
-            and all(isinstance(one.get(name), int) and not isinstance(one.get(name), bool)
-                    and one[name] >= 1 for one in cases)]
-    rest = {name: value for name, value in first.items() if name not in dims and name != "seed"}
-    alike = [one for one in cases if all(one.get(name) == value for name, value in rest.items())]
-    return dims, rest, alike
+    """Dims, what stays, and the cases that have just this: whole numbers of 1 or more that all cases give,
+    and the rest as the first case has it."""
+    dims = [name for name in fields_of(cases)
+            if all(isinstance(one.get(name), int) and not isinstance(one.get(name), bool)
+                   and one[name] >= 1 for one in cases)]
+    rest = {name: value for name, value in cases[0].items() if name not in dims and name != "seed"}
+    return dims, rest, [one for one in cases if not differing(one, cases, rest, dims)]
+
+
+def fields_of(cases):
+    """All that cases give, but the seed: a trial has its own."""
+    return [name for name in dict.fromkeys(name for one in cases for name in one) if name != "seed"]
+
+
+def differing(case, cases, fixed, dims):
+    """The fields in which a case is not as the problem is, of those that are no dims."""
+    return [name for name in fields_of(cases)
+            if name not in dims and case.get(name, ABSENT) != fixed.get(name, ABSENT)]
+
+
+def kept_cases(cases, fixed, dims):
+    """The cases that have these values, and what is said of the others."""
+    kept = [one for one in cases if not differing(one, cases, fixed, dims)]
+    names = fields_of([dict.fromkeys(differing(one, cases, fixed, dims)) for one in cases])
+    left = len(cases) - len(kept)
+    return kept, [f"{left} of {len(cases)} cases are left out: they have other values of "
+                  f"{', '.join(names)}, and a problem has one of each"] if left else []
 
 
 SMALL_LOOKS = (32, 128)
@@ -196,7 +222,8 @@ def read(files, asked):
     args = builder.skeleton("data", data, "data", "in")
     returns = returned(builder, data, answer, reads_before(look))
     fixed = {**rest, **{name: smallest[name] for name in dims if name not in found}}
-    workload, changes = sized(cases, found, fixed, least, builder.tensors, asked)
+    kept, left_out = kept_cases(task.cases, fixed, found)
+    workload, changes, cut = sized(kept, found, least, builder.tensors, asked)
     plan = {"file": task.main, "args": args, "returns": returns, "fixed": fixed, "dims": list(found),
             "seeded": "seed" in task.parameters, "types": builder.types}
     adapters, properties = ["adapter.py", "objects.py", "data_adapter.py"], []
@@ -212,7 +239,8 @@ def read(files, asked):
                           "ref_kernel's")
     title = described(files["task.yml"]).partition(". ")[0][:80] or "GPU MODE task"
     return {"suite": NAME, "sources": task.sources, "scaled": changes,
-            "changed": problem.bytes_note(builder.types) + properties, "untested": look.untested,
+            "changed": left_out + cut + problem.bytes_note(builder.types) + properties,
+            "untested": look.untested,
             "task": {"call": "function", "entry": "custom_kernel",
                      **({"cases": workload} if found else {"dims": {}}),
                      **({"where": where} if where else {}), "tensors": builder.tensors, **(tolerance or {}),
@@ -294,11 +322,9 @@ def place_of(tensor):
     return tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape
 
 
-def sized(cases, found, fixed, least, tensors, asked):
+def sized(cases, found, least, tensors, asked):
     workload, changes = [], []
     for case in cases:
-        if any(case.get(name) != value for name, value in fixed.items()):
-            continue
         dims = {name: case[name] for name in found}
 
         def total(now):
@@ -310,29 +336,41 @@ def sized(cases, found, fixed, least, tensors, asked):
         changes += changed
         if all(one["dims"] != fitting for one in workload):
             workload.append({"dims": fitting, "weight": 1})
-    return workload[:MOST_CASES], changes
+    kept, cut = problem.most_cases(workload)
+    return kept, changes, cut
 
 
 def check_of(task):
-    """The text of check_implementation that says what it compares with, or of the call that makes it."""
-    text = "\n".join(task.sources.values())
-    made = re.search(r"check_implementation\s*=\s*make_match_reference\((.*?)\)", text, re.DOTALL)
-    if made:
-        return made[1]
-    function = re.search(r"^def check_implementation\(.*?(?=^\S|\Z)", task.sources["reference.py"],
-                         re.MULTILINE | re.DOTALL)
-    return function[0] if function else ""
+    """The function check_implementation, and its text; without it that of the call that makes it."""
+    text = task.sources["reference.py"]
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "check_implementation":
+            return node, ast.get_source_segment(text, node)
+    made = re.search(r"check_implementation\s*=\s*make_match_reference\((.*?)\)",
+                     "\n".join(task.sources.values()), re.DOTALL)
+    return None, made[1] if made else ""
 
 
 CONSTANT = r"^{}\s*=\s*([-+0-9.eE]+)"
+COMPARISON = re.compile(r"allclose|allequal|match_reference")  # of torch, and of the suite's utils.py
+
+
+def compares(function, task):
+    """Whether a check compares the answer with what the reference answers. One that calls allclose without
+    that compares with something else, such as the data."""
+    names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(function)
+             if isinstance(node, (ast.Name, ast.Attribute))}
+    parts = task.main == gpumode_parts.NAME
+    return any(COMPARISON.search(name) for name in names) and any(
+        name == "ref_kernel" or "match_reference" in name or parts and name.startswith("reference_")
+        for name in names)
 
 
 def tolerances_of(task):
     """What check_implementation compares the answer with ref_kernel's by; None where it tests properties
     of the answer instead, as there may be other right ones."""
-    text = check_of(task)
-    if "def check_implementation" in text and \
-            not re.search(r"match_reference|verbose_allclose|verbose_allequal|allclose", text):
+    function, text = check_of(task)
+    if function and not compares(function, task):
         return None
     found = {}
     for name in ("atol", "rtol"):

@@ -18,7 +18,8 @@ def joined(files, cases):
     names = returned_names(maker) if maker and parts else None
     if not names or any(one not in names for part in parts for one in parameters_of(part)):
         return None
-    given = {**constants_given(files.get("eval.py", ""), parameters_of(maker)), **cases[0]}
+    constants = constants_given(files.get("eval.py", ""), parameters_of(maker))
+    given = {**constants, **cases[0]}
     asked = [name for name in parameters_of(maker) if name in given or name == "seed"]
     calls = ", ".join(f"{part.name}({', '.join(parameters_of(part))})" for part in parts)
     imports = ", ".join([MAKER, *(part.name for part in parts)])
@@ -26,7 +27,7 @@ def joined(files, cases):
             f"def generate_input({', '.join(asked)}):\n"
             f"    return {MAKER}({', '.join(f'{name}={name}' for name in asked)})\n\n\n"
             f"def ref_kernel(data):\n    {', '.join(names)} = data\n    return {calls}\n")
-    return text, [{**given, **case} for case in cases]
+    return text, [{**constants, **case} for case in cases]
 
 
 def parameters_of(function):

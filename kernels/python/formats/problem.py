@@ -12,6 +12,7 @@ import torch
 ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4,
               "float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2}
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+MOST_CASES = 64
 BATCH = re.compile(r"batch|^bsz?$|^b$|num_(tokens|seqs)", re.IGNORECASE)
 
 
@@ -171,6 +172,13 @@ def scaled(dims, total, limit, scale, works, steps=None):
     rule = "batch-like sizes halved first, then whichever saves most, until all buffers fit"
     return now, [{"dim": name, "from": dims[name], "to": now[name], "rule": rule}
                  for name in dims if now[name] != dims[name]]
+
+
+def most_cases(cases):
+    """As many cases as a problem gets, and what is said of the others."""
+    left = len(cases) - MOST_CASES
+    return cases[:MOST_CASES], [f"{left} of {len(cases)} sizes are left out: a problem gets "
+                                f"{MOST_CASES} cases at most"] if left > 0 else []
 
 
 def halved(value, step=1):

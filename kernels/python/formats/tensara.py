@@ -16,7 +16,6 @@ from .problem import Refused
 
 NAME = "tensara"
 FILE = "def.py"
-MOST_CASES = 64
 SMALL_LOOKS = (32, 31, 128)  # 31: some sizes must be odd
 ENGINE = '''"""What def.py uses of Tensara's engine. Seeds follow torch's, so that each trial has inputs of its own."""
 
@@ -271,7 +270,8 @@ def sized(definition, dims, tied, least, names, tensors, asked):
         fitting = {**fitting, **{name: sizes.evaluated(text, fitting) for name, text in tied.items()}}
         if all(one["dims"] != fitting for one in workload):
             workload.append({"dims": fitting, "weight": 1})
-    return workload[:MOST_CASES], changes, changed
+    kept, cut = problem.most_cases(workload)
+    return kept, changes, changed + cut
 
 
 def tolerances_of(definition):

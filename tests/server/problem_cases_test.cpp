@@ -1,0 +1,248 @@
+// Which cases of a problem an import keeps and what it says of the others; files that stand for a
+// problem of several. Imported through the built server.
+
+#include <fmt/format.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "server/core/fields.h"
+#include "server/core/files.h"
+#include "tests/support/imported_problem.h"
+
+namespace ratchet::test {
+namespace {
+
+constexpr const char* kScaledRows = R"(import torch
+
+
+def generate_input(rows: int, seed: int, cols: int = 8, kind: str = "plain", factor: float = 1.0):
+    torch.manual_seed(seed)
+    return torch.rand(rows, cols, device="cuda") * factor
+
+
+def ref_kernel(data):
+    return data.sqrt()
+)";
+
+/// Takes both square roots.
+constexpr const char* kSquaresBack = R"(
+
+def check_implementation(data, output):
+    return torch.allclose(output * output, data, rtol=1e-4, atol=1e-4), "no root"
+)";
+
+/// Has square roots in mind, too, but asks for those that the reference has.
+constexpr const char* kComparesToo = R"(
+
+def check_implementation(data, output):
+    good = torch.allclose(output * output, data, rtol=1e-4, atol=1e-4)
+    return good and torch.allclose(output, ref_kernel(data), rtol=1e-4, atol=1e-4), "no root"
+)";
+
+/// A task of GPU MODE with these tests and one benchmark of 96 rows.
+Imported task_with(const std::string& tests, const std::string& check) {
+  return Imported("task",
+                  {{"task/task.yml", "description: |\n  Square roots of rows.\n\ntests:\n" + tests +
+                                         "\nbenchmarks:\n  - {\"rows\": 96, \"seed\": 1}\n"},
+                   {"task/reference.py", kScaledRows + check}});
+}
+
+Json problem_of(const Imported& task) {
+  const auto problem = read_file(task.folder / "problem/problem.json");
+  REQUIRE(problem);
+  return Json::parse(*problem);
+}
+
+Json task_of(const Imported& task) {
+  return problem_of(task).at("task");
+}
+
+/// y = x + 1 over rows.
+std::string definition() {
+  const Json shape = Json::array({"rows"});
+  return Json{{"name", "one_more"},
+              {"axes", {{"rows", {{"type", "var"}}}}},
+              {"inputs", {{"x", {{"shape", shape}, {"dtype", "float32"}}}}},
+              {"outputs", {{"y", {{"shape", shape}, {"dtype", "float32"}}}}},
+              {"reference", "import torch\n\n\ndef run(x):\n    return x + 1\n"}}
+      .dump();
+}
+
+std::string workload(int rows, const Json& x = {{"type", "random"}}, const Json& tolerance = {}) {
+  Json one{{"axes", {{"rows", rows}}}, {"inputs", {{"x", x}}}};
+  if (!tolerance.is_null()) one["tolerance"] = tolerance;
+  return one.dump() + "\n";
+}
+
+/// A workload whose input is in a file.
+std::string recorded(int rows) {
+  return workload(
+      rows, {{"type", "safetensors"}, {"path", "./blobs/x.safetensors"}, {"tensor_key", "x"}});
+}
+
+}  // namespace
+
+TEST_CASE("cases of a task that differ in more than sizes are counted, with what differs",
+          "[python]") {
+  const auto task = task_with(
+      "  - {\"rows\": 33, \"seed\": 1}\n"
+      "  - {\"rows\": 34, \"seed\": 1, \"kind\": \"plain\"}\n"  // what is given where it is not
+      "  - {\"rows\": 35, \"seed\": 1, \"kind\": \"sparse\"}\n"
+      "  - {\"rows\": 36, \"seed\": 1, \"kind\": \"sparse\", \"factor\": 0.5}\n",
+      kSquaresBack);
+
+  CHECK(task.said.find("2 of 5 cases are left out: they have other values of kind, factor") !=
+        std::string::npos);
+  const auto cases = task_of(task).at("cases");
+  REQUIRE(cases.size() == 3);
+  CHECK(cases.at(0).at("dims") == Json{{"rows", 96}});
+  CHECK(cases.at(2).at("dims") == Json{{"rows", 34}});
+}
+
+TEST_CASE("a size that only some cases of a task give is that of the others' default", "[python]") {
+  const auto task = task_with("  - {\"rows\": 33, \"seed\": 1, \"cols\": 12}\n", kSquaresBack);
+
+  CHECK(task.said.find("left out") == std::string::npos);
+  CHECK(task_of(task).at("cases").at(0).at("dims") == Json{{"cols", 8}, {"rows", 96}});
+  CHECK(task_of(task).at("cases").at(1).at("dims") == Json{{"cols", 12}, {"rows", 33}});
+}
+
+TEST_CASE("an import says how many sizes of a task are too many", "[python]") {
+  std::string tests;
+  for (int rows = 1; rows <= 70; ++rows)
+    tests += fmt::format("  - {{\"rows\": {}, \"seed\": 1}}\n", rows);
+
+  const auto task = task_with(tests, kSquaresBack);
+
+  // 70 tests and the benchmark of 96 rows, of which 64 stay.
+  CHECK(task.said.find("7 of 71 sizes are left out: a problem gets 64 cases at most") !=
+        std::string::npos);
+}
+
+TEST_CASE("a check that is close to the data judges the answer by itself", "[python]") {
+  const auto task = task_with("  - {\"rows\": 33, \"seed\": 1}\n", kSquaresBack);
+
+  CHECK(task.said.find("its check_implementation judges the answer") != std::string::npos);
+  CHECK(task.passes("own"));
+  const std::string kernel = "def custom_kernel(data):\n    return ";
+  CHECK(task.passes("other", kernel + "-data.sqrt()\n"));
+  CHECK_FALSE(task.passes("wrong", kernel + "data.sqrt() + 0.1\n"));
+}
+
+TEST_CASE("a check that names the reference compares with its answer", "[python]") {
+  const auto task = task_with("  - {\"rows\": 33, \"seed\": 1}\n", kComparesToo);
+
+  CHECK(task.said.find("its check_implementation judges the answer") == std::string::npos);
+  CHECK(task_of(task).at("atol") == 1e-4);
+  CHECK_FALSE(task.passes("other", "def custom_kernel(data):\n    return -data.sqrt()\n"));
+}
+
+TEST_CASE("workloads without sizes, too many, and a low ratio are said", "[python]") {
+  std::string lines = workload(0);
+  for (int rows = 1; rows <= 66; ++rows)
+    lines += workload(rows, {{"type", "random"}}, {{"required_matched_ratio", 0.3}});
+
+  const Imported task(
+      "one_more", {{"one_more/definition.json", definition()}, {"one_more/workload.jsonl", lines}});
+
+  CHECK(task.said.find("1 of 67 workloads are left out: they have axes below 1 (rows)") !=
+        std::string::npos);
+  CHECK(task.said.find("2 of 66 sizes are left out: a problem gets 64 cases at most") !=
+        std::string::npos);
+  CHECK(task.said.find("0.5 of the elements have to match instead of 0.3") != std::string::npos);
+  CHECK(task_of(task).at("matched_ratio") == 0.5);
+}
+
+TEST_CASE("workloads with recorded inputs are left out, and refused where there are no others",
+          "[python]") {
+  const Imported task("one_more",
+                      {{"one_more/definition.json", definition()},
+                       {"one_more/workload.jsonl", workload(32) + recorded(48) + workload(64)}});
+
+  CHECK(task.said.find("1 of 3 workloads are left out: their inputs are recorded") !=
+        std::string::npos);
+  CHECK(task_of(task).at("cases").size() == 2);
+
+  REQUIRE(write_file(task.folder / "one_more/workload.jsonl", recorded(48)));
+  REQUIRE(write_file(task.folder / "one_more/blobs/x.safetensors", "anything"));
+  const auto refused =
+      task.answered("import_problem", {{"path", "one_more"}, {"output_dir", "other"}});
+
+  CHECK_FALSE(refused.status.clean());
+  CHECK(
+      (refused.out + refused.err).find("an import does not read safetensors, wherever they are") !=
+      std::string::npos);
+}
+
+TEST_CASE("a file that stands for a problem is read with its folder", "[python]") {
+  const Imported task("one_more/definition.json",
+                      {{"one_more/definition.json", definition()},
+                       {"one_more/workload.jsonl", workload(32)},
+                       {"roots/task.yml", "benchmarks:\n  - {\"rows\": 96, \"seed\": 1}\n"},
+                       {"roots/reference.py", std::string(kScaledRows) + kSquaresBack}});
+
+  CHECK(task.said.find("format: flashinfer") != std::string::npos);
+  const auto named =
+      task.called("import_problem", {{"path", "roots/task.yml"}, {"output_dir", "named"}});
+  CHECK(named.find("format: gpumode") != std::string::npos);
+}
+
+TEST_CASE("a problem of Tensara has the title of its page", "[python]") {
+  const Imported task("doubled/def.py", {{"doubled/def.py", R"(import torch
+
+from problem import Problem
+
+
+class doubled(Problem):
+    is_exact = False
+
+    parameters = [
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    ]
+
+    def __init__(self):
+        super().__init__(name="doubled")
+
+    def reference_solution(self, x):
+        return 2 * x
+
+    def generate_test_cases(self):
+        return [{"name": f"{n}", "dims": (n,),
+                 "create_inputs": lambda n=n: (torch.rand(n, device="cuda"),)} for n in (96, 500)]
+
+    def verify_result(self, expected_output, actual_output):
+        return torch.allclose(actual_output, expected_output, rtol=1e-4, atol=1e-4), {}
+
+    def get_extra_params(self, test_case):
+        return list(test_case["dims"])
+)"},
+                                         {"doubled/problem.md",
+                                          "---\ntitle: \"Twice as Much\"\n---\n\nDoubles x.\n"}});
+
+  CHECK(problem_of(task).at("title") == "Twice as Much");
+}
+
+TEST_CASE("a definition of FlashInfer-Bench is read with its workloads", "[python]") {
+  const std::string suite = "flashinfer_trace/";
+  std::string trace = "{\"definition\": \"one_more\", \"workload\": " + workload(32);
+  trace.back() = '}';
+  const Imported task(suite + "definitions/sums/one_more.json",
+                      {{suite + "definitions/sums/one_more.json", definition()},
+                       {suite + "definitions/sums/alone.json", definition()},
+                       {suite + "workloads/sums/one_more.jsonl", trace + "\n"},
+                       {suite + "workloads/sums/other.jsonl", workload(7)}});
+
+  CHECK(task.said.find("format: flashinfer") != std::string::npos);
+  CHECK(task_of(task).at("cases") == Json::array({{{"dims", {{"rows", 32}}}, {"weight", 1}}}));
+  CHECK(task.passes("own"));
+
+  const auto alone = task.answered(
+      "import_problem", {{"path", suite + "definitions/sums/alone.json"}, {"output_dir", "other"}});
+  CHECK_FALSE(alone.status.clean());
+  CHECK((alone.out + alone.err).find("workloads/sums/alone.jsonl") != std::string::npos);
+}
+
+}  // namespace ratchet::test
