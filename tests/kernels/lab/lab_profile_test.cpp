@@ -182,17 +182,17 @@ TEST_CASE("a kernel whose processes differ by chance is held against itself", "[
   const auto parent = fixture.candidate(passes(8));
   // As many passes as the place says at which the system has put its code.
   const auto one = fixture.candidate(
-      "const int times = 6 + int((std::uintptr_t(&base) >> 12) % 8) / 2;"
+      "const int times = 4 + int((std::uintptr_t(&base) >> 12) % 4) * 4;"
       "for (int t = 0; t < times; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * "
       "x[i];",
       "#include <cstdint>\nstatic int base;");
 
   // Of two processes, one in four pairs is alike.
   bool seen = false;
-  for (int i = 0; i < 5 && !seen; ++i) {
+  for (int i = 0; i < 8 && !seen; ++i) {
     const auto profile = fixture.profile(one, &parent);
     REQUIRE(profile.verdict != Verdict::invalid);
-    if (profile.own_noise.value_or(0) < 0.1) continue;  // a pass more or less is 11 % at least
+    if (profile.own_noise.value_or(0) < 0.2) continue;  // four passes are a third at least
     seen = true;
     CHECK(profile.verdict != Verdict::faster);
   }
