@@ -134,8 +134,10 @@ class Compilation {
                     fmt::format("the compiler ran longer than {} s", tools_.deadline.count()),
                     "Instantiate fewer templates or split the kernel.");
     if (!output->status.clean()) {
-      auto why = classify_failure(text, request_.arch);
-      auto message = record.errors.empty() ? tail(text) : std::string();
+      auto why = output->starved ? FailureClass{std::string(kOutOfMemory), ""}
+                                 : classify_failure(text, request_.arch);
+      if (why.name == kOutOfMemory) why.hint = memory_hint(*output);
+      auto message = record.errors.empty() ? last_words(text, output->status) : std::string();
       return failed(std::move(record), std::move(why.name), std::move(message),
                     std::move(why.hint));
     }
@@ -183,8 +185,19 @@ class Compilation {
     return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
   }
 
-  static std::string tail(const std::string& text) {
+  static std::string last_words(const std::string& text, const ExitStatus& status) {
+    if (text.find_first_not_of(" \n") == std::string::npos) return "ended with " + status.text();
     return text.size() > kMaxDiagnosticText ? text.substr(text.size() - kMaxDiagnosticText) : text;
+  }
+
+  static std::string memory_hint(const ConfinedRun& run) {
+    const auto together = run.memory_bytes == 0 ? std::string("what the machine has")
+                                                : fmt::format("{} MiB together with what it starts",
+                                                              run.memory_bytes >> 20U);
+    return fmt::format(
+        "The compiler ran out of memory: it may use {}, and each process {} GiB of address space. "
+        "Instantiate fewer templates or split the kernel.",
+        together, kCompilerAddressSpace >> 30U);
   }
 
   /// Checks what was built before it is published under a key.

@@ -148,8 +148,10 @@ struct KnownFailure {
   std::string_view name;
   std::string_view hint;
 };
+constexpr std::string_view kFewerTemplates =
+    "The compiler ran out of memory: instantiate fewer templates.";
 // The first match wins. For failures that name no header, architecture or library.
-constexpr std::array<KnownFailure, 28> kKnownFailures{
+constexpr std::array<KnownFailure, 31> kKnownFailures{
     {{"uses too much shared data", "too_much_shared",
       "Static shared memory is limited to 48 KB: use extern __shared__ and cudaFuncSetAttribute("
       "cudaFuncAttributeMaxDynamicSharedMemorySize)."},
@@ -202,12 +204,13 @@ constexpr std::array<KnownFailure, 28> kKnownFailures{
       "This toolkit removed that field: use cudaDeviceGetAttribute."},
      {"identifier \"torch\"", "torch_headers",
       "Kernels are built without PyTorch: take raw pointers in solve() instead of tensors."},
-     {"out of memory", "out_of_memory",
-      "The compiler ran out of memory: instantiate fewer templates."},
-     {"cannot allocate memory", "out_of_memory",
-      "The compiler ran out of memory: instantiate fewer templates."},
-     {"virtual memory exhausted", "out_of_memory",
-      "The compiler ran out of memory: instantiate fewer templates."},
+     {"out of memory", kOutOfMemory, kFewerTemplates},
+     {"cannot allocate memory", kOutOfMemory, kFewerTemplates},
+     {"virtual memory exhausted", kOutOfMemory, kFewerTemplates},
+     // What g++, nvcc and clang say of a pass that the system killed.
+     {"Killed signal terminated program", kOutOfMemory, kFewerTemplates},
+     {"died due to signal 9", kOutOfMemory, kFewerTemplates},
+     {"unable to execute command: Killed", kOutOfMemory, kFewerTemplates},
      {"Unsupported gpu architecture", "wrong_arch",
       "This nvcc does not know that target: leave `arch` out, or install a later toolkit."}}};
 

@@ -31,6 +31,9 @@ inline constexpr std::string_view kReadableHeaders =
     "A source may include headers beside it, headers of its git repository, the toolkit's and the "
     "system's: copy the header beside the source.";
 
+/// The class of a compiler that had too little memory, whether it or its end says so.
+inline constexpr std::string_view kOutOfMemory = "out_of_memory";
+
 /// The kind of failure and a hint how to proceed.
 struct FailureClass {
   std::string name;

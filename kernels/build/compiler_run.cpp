@@ -10,8 +10,6 @@
 namespace ratchet {
 namespace {
 
-constexpr std::size_t kCompilerMemory = std::size_t{24}
-                                        << 30U;  // cicc reserves far more than it uses
 constexpr std::size_t kLargestWritten = std::size_t{1} << 30U;
 constexpr unsigned kProcessorsForCheck = 4;  // with fewer, the check would slow the build down
 
@@ -30,26 +28,26 @@ struct Runner {
     for (const auto* name : {"TMPDIR=", "HOME="}) spec.environment.push_back(name + work.string());
     spec.environment.emplace_back("LC_ALL=C");
     spec.environment.insert(spec.environment.end(), environment.begin(), environment.end());
-    spec.address_space_bytes = kCompilerMemory;
+    spec.address_space_bytes = kCompilerAddressSpace;
     spec.file_size_bytes = kLargestWritten;
     return spec;
   }
 
-  [[nodiscard]] Result<Captured> run(const std::vector<std::string>& arguments,
-                                     const std::stop_token& stop) const {
+  [[nodiscard]] Result<ConfinedRun> run(const std::vector<std::string>& arguments,
+                                        const std::stop_token& stop) const {
     return run_confined(spec_of(arguments), confinement, deadline, stop);
   }
 
   /// The device-only check in parallel to the whole build; see compiler_run.h.
-  [[nodiscard]] Result<Captured> with_check(const BuildPlan& plan, const std::stop_token& stop,
-                                            unsigned processors) const {
+  [[nodiscard]] Result<ConfinedRun> with_check(const BuildPlan& plan, const std::stop_token& stop,
+                                               unsigned processors) const {
     if (plan.check.empty() || processors < kProcessorsForCheck) return run(plan.arguments, stop);
     std::stop_source end_build, end_check;
     const std::stop_callback cancelled(stop, [&] {
       end_build.request_stop();
       end_check.request_stop();
     });
-    std::optional<Captured> early;
+    std::optional<ConfinedRun> early;
     std::jthread check([&] {
       auto checked = run(plan.check, end_check.get_token());
       if (!checked || checked->timed_out || checked->status.clean()) return;
@@ -64,8 +62,8 @@ struct Runner {
   }
 
   /// The job on standard input: name and options, then the declaration and the source.
-  [[nodiscard]] Result<Captured> run_fast(const BuildPlan& plan, const std::stop_token& stop,
-                                          WarmCompiler& warm) const {
+  [[nodiscard]] Result<ConfinedRun> run_fast(const BuildPlan& plan, const std::stop_token& stop,
+                                             WarmCompiler& warm) const {
     const auto source = read_file(work / plan.file_name);
     if (!source) return source.error();
     std::string job = plan.file_name + "\n";
@@ -95,14 +93,14 @@ Result<CompilerRun> run_compiler(const BuildPlan& plan, const std::filesystem::p
                                  WarmCompiler& warm, const Confinement& confinement,
                                  unsigned processors) {
   const Runner runner{work, deadline, confinement, plan.environment};
-  const auto good = [](const Result<Captured>& run) {
+  const auto good = [](const Result<ConfinedRun>& run) {
     return run && !run->timed_out && run->status.clean();
   };
-  Result<Captured> beside = Captured{};
+  Result<ConfinedRun> beside = ConfinedRun{};
   std::jthread other([&] {
     if (!plan.beside.empty()) beside = runner.run(plan.beside, stop);
   });
-  auto run = plan.fast.empty() ? Result<Captured>(Error{}) : runner.run_fast(plan, stop, warm);
+  auto run = plan.fast.empty() ? Result<ConfinedRun>(Error{}) : runner.run_fast(plan, stop, warm);
   const bool fast = good(run);
   if (!fast) run = runner.with_check(plan, stop, processors);
   other.join();

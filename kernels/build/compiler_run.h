@@ -1,20 +1,23 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <stop_token>
 
 #include "kernels/build/build_plan.h"
 #include "kernels/build/warm_compiler.h"
 #include "kernels/process/confinement.h"
-#include "server/core/process.h"
 #include "server/core/result.h"
 
 namespace ratchet {
 
+/// Of each process of a compiler: cicc reserves far more than it uses.
+inline constexpr std::size_t kCompilerAddressSpace = std::size_t{24} << 30U;
+
 /// The compiler's output, and whether it came from the plan's `fast` compiler.
 struct CompilerRun {
-  Captured output;
+  ConfinedRun output;
   bool fast = false;
 };
 

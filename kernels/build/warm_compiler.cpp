@@ -31,12 +31,12 @@ class WarmCompiler::Waiting {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
     input_ = Fd(ends[1]);
-    std::promise<Result<Captured>> ended;
+    std::promise<Result<ConfinedRun>> ended;
     ended_ = ended.get_future();
     thread_ = std::jthread([spec = std::move(spec), read = Fd(ends[0]),
                             ended = std::move(ended)](const std::stop_token& stop) mutable {
       spec.descriptors.emplace_back(read.get(), STDIN_FILENO);
-      ended.set_value(run_program(spec, kIdle, stop, kMostOutput));
+      ended.set_value(run_grouped(std::move(spec), kIdle, stop, kMostOutput));
     });
   }
 
@@ -45,7 +45,8 @@ class WarmCompiler::Waiting {
     return ended_.valid() && ended_.wait_for(milliseconds(0)) != std::future_status::ready;
   }
 
-  Result<Captured> run(const std::string& input, milliseconds limit, const std::stop_token& stop) {
+  Result<ConfinedRun> run(const std::string& input, milliseconds limit,
+                          const std::stop_token& stop) {
     const auto begin = steady_clock::now();
     if (!input_ || !give(input)) return unavailable("the compiler has exited");
     while (ended_.wait_for(kTick) != std::future_status::ready) {
@@ -54,7 +55,7 @@ class WarmCompiler::Waiting {
       thread_.request_stop();
       auto stopped = ended_.get();
       if (!late) return stopped;
-      Captured captured;
+      ConfinedRun captured;
       captured.timed_out = true;
       return captured;
     }
@@ -77,7 +78,7 @@ class WarmCompiler::Waiting {
 
   std::vector<std::string> argv_;
   Fd input_;
-  std::future<Result<Captured>> ended_;
+  std::future<Result<ConfinedRun>> ended_;
   std::jthread thread_;
 };
 
@@ -91,8 +92,8 @@ std::unique_ptr<WarmCompiler::Waiting> WarmCompiler::taken(const ProcessSpec& sp
   return std::make_unique<Waiting>(spec);
 }
 
-Result<Captured> WarmCompiler::run(const ProcessSpec& spec, const std::string& input,
-                                   milliseconds limit, const std::stop_token& stop) {
+Result<ConfinedRun> WarmCompiler::run(const ProcessSpec& spec, const std::string& input,
+                                      milliseconds limit, const std::stop_token& stop) {
   auto captured = taken(spec)->run(input, limit, stop);
   auto next = std::make_unique<Waiting>(spec);
   const std::lock_guard lock(guard_);

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "kernels/process/confinement.h"
 #include "server/core/process.h"
 #include "server/core/result.h"
 
@@ -21,10 +22,10 @@ class WarmCompiler {
   WarmCompiler();
   ~WarmCompiler();
 
-  /// `run_program` with `input` on standard input. If `spec` differs from the waiting process's, a
+  /// `run_grouped` with `input` on standard input. If `spec` differs from the waiting process's, a
   /// new process is started. Time before the job does not count toward `limit`.
-  Result<Captured> run(const ProcessSpec& spec, const std::string& input,
-                       std::chrono::milliseconds limit, const std::stop_token& stop);
+  Result<ConfinedRun> run(const ProcessSpec& spec, const std::string& input,
+                          std::chrono::milliseconds limit, const std::stop_token& stop);
 
  private:
   class Waiting;

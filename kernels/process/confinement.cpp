@@ -1,5 +1,6 @@
 #include "kernels/process/confinement.h"
 
+#include <csignal>
 #include <utility>
 
 #include "kernels/process/control_group.h"
@@ -24,13 +25,28 @@ ProcessSpec confined(ProcessSpec spec, const Confinement& walls, bool writes) {
   return spec;
 }
 
-Result<Captured> run_confined(const ProcessSpec& spec, const Confinement& walls,
-                              std::chrono::milliseconds limit, const std::stop_token& stop,
-                              std::size_t output_limit) {
-  auto started = confined(spec, walls);
-  const auto group = ControlGroup::make({.weight = kWeight});
-  if (group) started.joins = group->doors();
-  return run_program(started, limit, stop, output_limit);
+Result<ConfinedRun> run_grouped(ProcessSpec spec, std::chrono::milliseconds limit,
+                                const std::stop_token& stop, std::size_t output_limit,
+                                std::size_t memory_bytes) {
+  const GroupLimits limits{.memory_bytes = memory_bytes, .weight = kWeight};
+  const auto group = ControlGroup::make(limits);
+  if (group) spec.joins = group->doors();
+  auto captured = run_program(spec, limit, stop, output_limit);
+  if (!captured) return captured.error();
+  ConfinedRun run{*std::move(captured)};
+  // Killed, and not by us at the deadline: the system does that where memory is used up. A driver
+  // such as g++ outlives the pass that was killed, and its group tells.
+  run.starved =
+      (!run.timed_out && run.status.signal == SIGKILL) || (group && group->ran_out_of_memory());
+  if (group && group->limits_memory())
+    run.memory_bytes = memory_bytes == 0 ? most_memory() : memory_bytes;
+  return run;
+}
+
+Result<ConfinedRun> run_confined(const ProcessSpec& spec, const Confinement& walls,
+                                 std::chrono::milliseconds limit, const std::stop_token& stop,
+                                 std::size_t output_limit) {
+  return run_grouped(confined(spec, walls), limit, stop, output_limit, walls.memory_bytes);
 }
 
 }  // namespace ratchet

@@ -51,11 +51,11 @@ long value_in(const fs::path& file, std::string_view name) {
   return 0;
 }
 
-/// Folders in which this server makes its groups.
+/// Where this server makes its groups.
 struct Home {
   int version = 0;
-  std::vector<std::pair<std::string, fs::path>> folders;  ///< by controller; one entry in version 2
-  std::string none;                                       ///< why there are none
+  ControlGroup::Folders folders;
+  std::string none;  ///< why there are none
 };
 
 /// The server that made a group, which is called "ratchet-PID-number" or "ratchet-server-PID"; 0:
@@ -144,29 +144,12 @@ const Home& home() {
   return found;
 }
 
+}  // namespace
+
 std::size_t most_memory() {
   const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));
   return pages / 4 * 3 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
-
-void limit(const fs::path& folder, const std::string& controller, const GroupLimits& limits) {
-  const auto memory =
-      std::to_string(limits.memory_bytes == 0 ? most_memory() : limits.memory_bytes);
-  const bool unified = controller.empty();
-  if (unified) {
-    (void)put(folder / "memory.max", memory);
-    (void)put(folder / "memory.swap.max", "0");
-    (void)put(folder / "memory.oom.group", "1");
-    if (limits.weight != 100) (void)put(folder / "cpu.weight", std::to_string(limits.weight));
-  }
-  if (controller == "memory") (void)put(folder / "memory.limit_in_bytes", memory);
-  if (unified || controller == "pids")
-    (void)put(folder / "pids.max", std::to_string(limits.processes));
-  if (controller == "cpu" && limits.weight != 100)
-    (void)put(folder / "cpu.shares", std::to_string(limits.weight * kNormalShares / 100));
-}
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> own_groups() {
   std::vector<std::pair<std::string, std::string>> groups;
@@ -186,17 +169,48 @@ std::vector<std::pair<std::string, std::string>> own_groups() {
   return groups;
 }
 
+ControlGroup::Taken ControlGroup::limit(const fs::path& folder, const std::string& controller,
+                                        const GroupLimits& limits) {
+  const auto memory =
+      std::to_string(limits.memory_bytes == 0 ? most_memory() : limits.memory_bytes);
+  const bool unified = controller.empty();
+  Taken taken;
+  if (unified) {
+    taken.memory = put(folder / "memory.max", memory);
+    (void)put(folder / "memory.swap.max", "0");  // not there where swap is not counted
+    (void)put(folder / "memory.oom.group", "1");
+    if (limits.weight != 100) (void)put(folder / "cpu.weight", std::to_string(limits.weight));
+  }
+  if (controller == "memory") taken.memory = put(folder / "memory.limit_in_bytes", memory);
+  if (unified || controller == "pids")
+    taken.processes = put(folder / "pids.max", std::to_string(limits.processes));
+  if (controller == "cpu" && limits.weight != 100)
+    (void)put(folder / "cpu.shares", std::to_string(limits.weight * kNormalShares / 100));
+  return taken;
+}
+
 std::optional<ControlGroup> ControlGroup::make(const GroupLimits& limits) {
+  return make_in(home().folders, limits);
+}
+
+std::optional<ControlGroup> ControlGroup::make_in(const Folders& folders,
+                                                  const GroupLimits& limits) {
   static std::atomic<unsigned> count{0};
   const auto name = fmt::format("{}{}-{}", kPrefix, ::getpid(), count++);
   ControlGroup group;
-  for (const auto& [controller, folder] : home().folders) {
+  for (const auto& [controller, folder] : folders) {
     if (controller == "cpu" && limits.weight == 100) continue;
     const auto path = folder / name;
     if (::mkdir(path.c_str(), 0755) != 0) continue;
-    limit(path, controller, limits);
-    group.parts_.push_back(
-        {path, Fd(::open((path / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC))});
+    Fd door(::open((path / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (!door) {
+      ::rmdir(path.c_str());
+      continue;
+    }
+    const auto taken = limit(path, controller, limits);
+    group.taken_.memory = group.taken_.memory || taken.memory;
+    group.taken_.processes = group.taken_.processes || taken.processes;
+    group.parts_.push_back({path, std::move(door)});
   }
   if (group.parts_.empty()) return std::nullopt;
   return group;
@@ -210,6 +224,7 @@ ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
   if (this == &other) return *this;
   end();
   parts_ = std::move(other.parts_);
+  taken_ = other.taken_;
   return *this;
 }
 
@@ -219,8 +234,8 @@ ControlGroup::~ControlGroup() {
 
 std::vector<int> ControlGroup::doors() const {
   std::vector<int> doors;
-  for (const auto& part : parts_)
-    if (part.door) doors.push_back(part.door.get());
+  doors.reserve(parts_.size());
+  for (const auto& part : parts_) doors.push_back(part.door.get());
   return doors;
 }
 

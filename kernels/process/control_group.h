@@ -16,9 +16,12 @@ namespace ratchet {
 /// The paths of this process's control groups: by controller, of version 2 under "".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> own_groups();
 
+/// Three quarters of the machine's memory: what foreign code may use where nobody set less.
+[[nodiscard]] std::size_t most_memory();
+
 /// What the processes of a control group may use together.
 struct GroupLimits {
-  std::size_t memory_bytes = 0;  ///< 0: three quarters of the machine's
+  std::size_t memory_bytes = 0;  ///< 0: `most_memory`
   int processes = 1024;          ///< threads included
   int weight = 100;              ///< share of the processors beside others' 100
 };
@@ -31,6 +34,10 @@ class ControlGroup {
  public:
   /// Empty if the system lets this process make no groups; `description` tells why.
   static std::optional<ControlGroup> make(const GroupLimits& limits);
+  /// Folders of control groups, by controller; version 2 has one, under "".
+  using Folders = std::vector<std::pair<std::string, std::filesystem::path>>;
+  /// `make` within these. What cannot be made there or not entered is left out.
+  static std::optional<ControlGroup> make_in(const Folders& folders, const GroupLimits& limits);
   /// "control groups 2", or why there are none: "no control group (not delegated)".
   [[nodiscard]] static std::string description();
 
@@ -42,6 +49,9 @@ class ControlGroup {
 
   /// Descriptors to which a process writes "0" to enter; see ProcessSpec::joins.
   [[nodiscard]] std::vector<int> doors() const;
+  /// Whether the system took the limit: a group may lack a controller, or refuse what is written.
+  [[nodiscard]] bool limits_memory() const { return taken_.memory; }
+  [[nodiscard]] bool limits_processes() const { return taken_.processes; }
   /// Whether the system ended a process of the group because its memory was used up.
   [[nodiscard]] bool ran_out_of_memory() const;
 
@@ -50,11 +60,19 @@ class ControlGroup {
     std::filesystem::path folder;
     Fd door;
   };
+  struct Taken {
+    bool memory = false;
+    bool processes = false;
+  };
+
+  static Taken limit(const std::filesystem::path& folder, const std::string& controller,
+                     const GroupLimits& limits);
 
   ControlGroup() = default;
   void end();
 
   std::vector<Part> parts_;
+  Taken taken_;
 };
 
 }  // namespace ratchet

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <future>
 #include <utility>
 
@@ -101,6 +103,7 @@ std::string PythonForkServer::library() const {
 WorkerSpec PythonForkServer::spec_of(Child child) {
   WorkerSpec spec;
   spec.argv = {options_.python};
+  spec.memory_bytes = most_memory();  // what a reference, inputs or an import need is not known
   spec.start_deadline = kStart;
   spec.spawn = [this, child = std::move(child)](const ProcessSpec& process) {
     return fork(child, process);
@@ -158,9 +161,14 @@ Result<Process> PythonForkServer::fork(const Child& child, const ProcessSpec& sp
     return Error{ErrorCode::unavailable, answer->value("failed", ""), ""};
   const auto pid = answer->value("pid", -1);
   auto process = Process::adopted(pid);
-  // It waits for its first message, so it runs none of the user's code yet.
+  // It waits for its first message, so it runs none of the user's code yet. If it has ended already
+  // (ESRCH), whoever waits for it learns why.
+  const auto number = std::to_string(pid);
   for (const int group : spec.joins)
-    (void)!::write(group, std::to_string(pid).data(), std::to_string(pid).size());
+    if (::write(group, number.data(), number.size()) < 0 && errno != ESRCH)
+      return unavailable(fmt::format("{}: a process cannot be put into its control group: {}",
+                                     options_.python, std::strerror(errno)),
+                         "Without it, nothing would limit its memory; check_env shows the walls.");
   for (const auto& name : child.required)
     if (answer->at("missing").contains(name))
       return Error{ErrorCode::unavailable,

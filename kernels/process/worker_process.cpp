@@ -10,10 +10,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 
 #include "kernels/process/descendants.h"
 #include "kernels/process/lasting_spawn.h"
+#include "kernels/process/watchdog.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -29,7 +29,6 @@ constexpr std::size_t kShownLines = 12;
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
 constexpr std::size_t kMostFolder = std::size_t{2} << 30U;
 constexpr std::size_t kMostNames = 20'000;  // a cold Inductor cache has a few hundred
-constexpr std::size_t kMostProcesses = 1024;
 constexpr int kTicksOfLook = 10;
 constexpr milliseconds kTick(50);  // delay before a cancellation or excess memory is noticed
 
@@ -52,14 +51,6 @@ std::uint64_t fresh_id() {
   const std::string bytes = random_bytes(sizeof id);
   std::memcpy(&id, bytes.data(), sizeof id);
   return id;
-}
-
-std::size_t resident_bytes_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/statm", pid));
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  file >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 struct FolderUse {
@@ -277,17 +268,8 @@ std::optional<Fault> WorkerProcess::excess() {
   if (use.names > kMostNames)
     return Fault{"disk_flood",
                  fmt::format("made more than {} files and folders in its folder", kMostNames)};
-  if (group_) return std::nullopt;
-  auto all = descendants_of(process_->pid());
-  if (all.size() > kMostProcesses)
-    return Fault{"too_many_processes",
-                 fmt::format("started {} processes; {} are allowed", all.size(), kMostProcesses)};
-  std::size_t resident = resident_bytes_of(process_->pid());
-  for (const pid_t one : all) resident += resident_bytes_of(one);
-  if (spec_.memory_bytes > 0 && resident > spec_.memory_bytes)
-    return Fault{"out_of_memory", fmt::format("used {} bytes of memory; {} are allowed", resident,
-                                              spec_.memory_bytes)};
-  return std::nullopt;
+  return excess_of(process_->pid(), {.memory_bytes = spec_.memory_bytes},
+                   group_ ? &*group_ : nullptr);
 }
 
 void WorkerProcess::read_output() {

@@ -26,7 +26,7 @@ struct WorkerSpec {
   std::vector<std::string> environment;  ///< NAME=value; replaces the inherited one
   std::optional<std::size_t>
       address_space_bytes;       ///< RLIMIT_AS; not for CUDA, which reserves address space
-  std::size_t memory_bytes = 0;  ///< of the process and all that it starts; 0: what a group may use
+  std::size_t memory_bytes = 0;  ///< of the process and all that it starts; 0: `most_memory`
   std::optional<std::size_t> resident_bytes;         ///< checked while a job runs
   std::optional<int> processors;                     ///< runs on so many at most
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
@@ -98,7 +98,8 @@ class WorkerProcess {
                 Process process, Channel channel, Fd output);
 
   Result<Answer> await(std::uint64_t id, std::chrono::milliseconds limit, const CallContext& call);
-  /// What all processes of the worker use, where no control group limits it.
+  /// What the worker's folder holds, and what its processes use as far as no control group limits
+  /// it.
   std::optional<Fault> excess();
   /// Why the wait ended without an answer.
   std::optional<Fault> trouble(std::chrono::steady_clock::time_point deadline);

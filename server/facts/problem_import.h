@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/field.h"
@@ -39,8 +40,9 @@ struct ProblemImport {
   std::string folder;                          ///< an absolute path; must be new or empty
 };
 
-/// What an import made.
+/// What an import made. Its title and what differs are in words of the suite.
 struct ImportedProblem {
+  static constexpr std::string_view kOrigin = "imported problem";
   std::string folder;
   std::string format;
   std::string title;

@@ -232,6 +232,13 @@ def npm(dist, place, parts):
              place / "elsewhere", place / "foreign.tgz"], "EBADPLATFORM", env=env, cwd=place)
 
 
+def delegates(unit):
+    """Without these, systemd lets the server make no control groups, and nothing says so."""
+    lines = unit.splitlines()
+    assert "Delegate=memory pids cpu" in lines, unit
+    assert not any(line.startswith("ProtectControlGroups=") for line in lines), unit
+
+
 def unpacked(dist, place, parts):
     """The Debian package's files, without installing it."""
     begin = time.monotonic()
@@ -249,6 +256,7 @@ def unpacked(dist, place, parts):
     run(["dpkg-deb", "--build", "-Znone", control, place / "foreign.deb"])
     refused(["dpkg", "--dry-run", "--install", place / "foreign.deb"], "does not match system")
     unit = place / "lib/systemd/system/ratchet.service"
+    delegates(unit.read_text())
     if shutil.which("systemd-analyze"):
         text = unit.read_text().replace("/usr/bin/ratchet", str(place / "usr/bin/ratchet"))
         unit.write_text(text)

@@ -319,6 +319,37 @@ TEST_CASE("a compiler that does not finish is killed", "[builder]") {
   CHECK(record->error_class == "compile_timeout");
 }
 
+TEST_CASE("a compiler that is killed ran out of memory, one that fails met an error", "[builder]") {
+  const test::TempFolder folder;
+  const auto script = folder / "g++";
+  const auto built_by = [&](const std::string& text) {
+    REQUIRE(write_file(script, "#!/bin/sh\n" + text + "\n"));
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const auto find = [&] {
+      auto found = toolchain();
+      found.host_compiler->path = script;
+      return found;
+    };
+    auto record = Builder::open({folder / "cache", find, std::chrono::seconds(60)})
+                      ->build(host(kAdd), CallContext());
+    REQUIRE(record);
+    return *std::move(record);
+  };
+  const auto killed = built_by("kill -9 $$");
+  CHECK(killed.error_class == "out_of_memory");
+  CHECK(killed.hint->find("GiB of address space") != std::string::npos);
+  REQUIRE(killed.errors.size() == 1);
+  CHECK(killed.errors[0].message.find("signal 9") != std::string::npos);
+  // What g++ says where one of its passes is killed.
+  const auto pass =
+      built_by("echo 'g++: fatal error: Killed signal terminated program' >&2; exit 1");
+  CHECK(pass.error_class == "out_of_memory");
+  CHECK(pass.hint == killed.hint);
+
+  CHECK(built_by("echo 'kernel.cpp:1:1: error: no' >&2; exit 1").error_class == "compile_error");
+  CHECK(built_by("exec " + toolchain().host_compiler->path.string() + " \"$@\"").ok);
+}
+
 TEST_CASE("a canceled build is an error, not a finding, and leaves nothing behind", "[builder]") {
   const Bench bench;
   std::stop_source stop;

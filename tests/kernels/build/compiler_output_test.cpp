@@ -93,6 +93,11 @@ TEST_CASE("failures are classified", "[compiler_output]") {
   CHECK(name("undefined reference to `missing'") == "unresolved_symbol");
   CHECK(name("/usr/bin/ld: cannot find -lcublasx: No such file or directory") ==
         "unresolved_library");
+  CHECK(name("g++: fatal error: Killed signal terminated program cc1plus") == "out_of_memory");
+  CHECK(name("nvcc error   : 'cicc' died due to signal 9 (Kill signal)") == "out_of_memory");
+  CHECK(name("clang: error: unable to execute command: Killed") == "out_of_memory");
+  CHECK(name("nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)") ==
+        "compile_error");
   CHECK(name("error: expected ';'") == "compile_error");
   CHECK(classify_failure("not supported on .target", "sm_90").hint.find("sm_90 lacks") !=
         std::string::npos);

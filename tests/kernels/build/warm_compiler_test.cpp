@@ -1,6 +1,11 @@
 #include "kernels/build/warm_compiler.h"
 
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "kernels/process/control_group.h"
 
 using namespace ratchet;
 
@@ -56,4 +61,13 @@ TEST_CASE("a program that exits before its job gives an error or an answer, neve
         warm.run(shell_spec("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
     if (gone) CHECK(gone->status.code == 3);
   }
+}
+
+TEST_CASE("a compiler that waits for its job is in a control group", "[warm][groups]") {
+  if (!ControlGroup::make({})) SKIP(ControlGroup::description());
+  WarmCompiler warm;
+  const auto ours = "/ratchet-" + std::to_string(::getpid()) + "-";
+
+  for (const char* job : {"first", "started ahead"})
+    CHECK(said(warm, "cat /proc/self/cgroup; cat", job).find(ours) != std::string::npos);
 }

@@ -1,4 +1,7 @@
-// Imports that begin before anybody waits for them.
+// Imports that begin before anybody waits for them, and limits of the processes that are forked.
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -6,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "kernels/process/control_group.h"
 #include "kernels/process/descendants.h"
 #include "kernels/process/python_fork_server.h"
 #include "server/core/clock.h"
@@ -66,4 +70,41 @@ TEST_CASE("a canceled call does not wait for an import that goes on", "[process]
 
   CHECK_FALSE(versions);
   CHECK(milliseconds_since(begin) < 2000);
+}
+
+TEST_CASE("a reference, inputs and an import have a limit of memory, as a kernel has",
+          "[process][groups]") {
+  PythonForkServer server{{.python = "python3", .data_dir = {}, .worker_dir = {}}};
+  const WorkerPlace place{"bin", DeviceKind::host, 0, {}};
+
+  for (const char* part : {"reference", "inputs", "problems"})
+    CHECK(server.server_spec(part, "import torch").memory_bytes == most_memory());
+  CHECK(server.kernel_spec(place, "candidate", 1 << 20, {"k.py", "", ""}).memory_bytes > 0);
+}
+
+TEST_CASE("a Python process that cannot enter its control group does not start",
+          "[process][groups]") {
+  guard_server_process();
+  PythonForkServer server{{.python = "python3",
+                           .data_dir = source_dir() / "kernels",
+                           .worker_dir = build_dir() / "bin"}};
+  const TempFolder folder;
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const auto started = [&](const char* group) {
+    const Fd door(::open(group, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    return server.server_spec("reference", "")
+        .spawn({.argv = {"python3"},
+                .environment = {"PATH=/usr/bin:/bin"},
+                .folder = folder.path(),
+                .descriptors = {{null.get(), 1}, {null.get(), 2}, {null.get(), 3}},
+                .joins = {door.get()}});
+  };
+  const auto file = (folder / "group").string();
+  const auto joined = started(file.c_str());
+  const auto refused = started("/dev/full");
+
+  REQUIRE(joined);
+  CHECK(read_file(file).value_or("") == std::to_string(joined->pid()));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("control group") != std::string::npos);
 }

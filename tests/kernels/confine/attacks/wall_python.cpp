@@ -91,6 +91,7 @@ WallAttempt PythonWallProbes::confined(const WallPlace& place, const PythonProbe
                      : server_->kernel_spec({build_dir() / "bin", DeviceKind::host, 0, kAnswerTime},
                                             role, 1 << 20, {"probe.py", text, ""});
   if (!serves) spec.address_space_bytes = kWallMemory;
+  REQUIRE(spec.memory_bytes > 0);  // what it has outside of this test; here it is less
   spec.memory_bytes = kWallMemory;
   std::string said, seen;
   fs::path folder;
