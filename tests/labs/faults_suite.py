@@ -9,6 +9,7 @@ import time
 
 from ground import HERE, Skipped, expect, has, must, state_of, wait_until
 from place import below
+from spread_suite import branch, ready_to_explore
 
 
 @contextlib.contextmanager
@@ -100,6 +101,25 @@ def a_lab_that_built_another_source_is_not_believed(_, place):
 
 def a_lab_that_names_another_device_is_found_out(_, place):
     create_is_refused(place, "other_device", "Abacus 9000", "create a run for this one")
+
+
+def a_lab_that_plans_no_cases_is_refused(_, place):
+    create_is_refused(place, "no_cases", "lab far: cases", "the task makes it", "cannot be trusted")
+
+
+def a_lab_that_is_more_lenient_than_the_task_is_refused(_, place):
+    create_is_refused(place, "lenient", "lab far: atol", "1000000.0")
+
+
+def a_race_without_a_line_for_each_kernel_is_refused(_, place):
+    client = place.serving({"far": relayed(place, "fewer_lines")})
+    run = ready_to_explore(place, client, "far")
+    given = {"run": run, "branches": [branch(1), branch(2)]}
+    place.refused(client, "explore_branches", given, "lab far", "it answers for 2 kernels of 3")
+    expect(happened(place), "the fault has happened")
+    expect(len(must(client, "explore_branches", given)["branches"]) == 2, "asked again, it is raced")
+    client.close()
+    place.audit()
 
 
 def a_lab_of_another_version_is_refused(_, place):
@@ -218,7 +238,9 @@ SCENARIOS = [a_message_cut_in_the_middle_never_came, a_garbled_message_never_cam
              an_answer_to_another_request_is_refused, a_message_that_is_too_long_is_refused,
              a_print_between_messages_is_shown, a_replayed_answer_counts_once,
              a_lab_that_built_another_source_is_not_believed,
-             a_lab_that_names_another_device_is_found_out, a_lab_of_another_version_is_refused,
+             a_lab_that_names_another_device_is_found_out, a_lab_that_plans_no_cases_is_refused,
+             a_lab_that_is_more_lenient_than_the_task_is_refused,
+             a_race_without_a_line_for_each_kernel_is_refused, a_lab_of_another_version_is_refused,
              two_answers_at_once_both_count, a_slow_network_is_only_slow,
              an_answer_after_the_cancel_counts_nowhere, an_endless_message_can_be_canceled,
              a_lab_with_a_wrong_clock_measures_all_the_same, a_full_scratch_disk_is_told,

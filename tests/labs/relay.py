@@ -125,6 +125,16 @@ class Relay:
         """The plan names a device that is not there, as a lab does whose device was changed since."""
         self.changed(message, data, "plan", lambda value: value.update(device_name="Abacus 9000"))
 
+    def no_cases(self, message, data):
+        self.changed(message, data, "plan", lambda value: value.update(cases=[]))
+
+    def lenient(self, message, data):
+        self.changed(message, data, "plan", lambda value: value.update(atol=1e6))
+
+    def fewer_lines(self, message, data):
+        """The last kernel of a race has no line."""
+        self.changed(message, data, "race", lambda value: value.pop())
+
     def other_version(self, message, data):
         if message["kind"] == "hello" and self.once():
             message["hello"]["version"] = "0.0.1"
