@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernels/labs/lab_calls.h"
 #include "kernels/labs/lab_messages.h"
@@ -390,6 +391,12 @@ Status serve_until_end(Service& service, LabStream& stream, const std::stop_toke
 }
 
 }  // namespace
+
+std::vector<std::string> lab_methods() {
+  std::vector<std::string> names;
+  for (const auto& [name, method] : methods()) names.push_back(name);
+  return names;
+}
 
 Status serve_lab(Lab& lab, LabStream& stream, const std::string& version, const fs::path& texts,
                  const std::stop_token& stop, const std::function<void()>& at_end) {

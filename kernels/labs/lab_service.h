@@ -4,6 +4,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "kernels/lab.h"
 #include "kernels/labs/lab_stream.h"
@@ -22,5 +23,8 @@ namespace ratchet {
 Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
                  const std::filesystem::path& texts, const std::stop_token& stop,
                  const std::function<void()>& at_end);
+
+/// What it can be asked, in alphabetical order.
+[[nodiscard]] std::vector<std::string> lab_methods();
 
 }  // namespace ratchet
