@@ -86,6 +86,26 @@ TEST_CASE("a lab that falls silent is given up", "[labs][slow]") {
   has(labs.refusal(labs.lab_that("time.sleep(60)")), "said nothing for 2 s");
 }
 
+TEST_CASE("a server says that it is alive while it has nothing else to say", "[labs][slow]") {
+  ScriptedLabs labs;
+  // Says what came next, as an error that the call shows.
+  const auto far = labs.lab_that(
+      "import select\n"
+      "for _ in range(40):\n"
+      "    if select.select([sys.stdin], [], [], 0.5)[0]: break\n"
+      "    say({'kind': 'alive'})\n"
+      "else: sys.exit()\n"
+      "head = sys.stdin.readline()\n"
+      "say({'kind': 'error', 'id': id, 'text': sys.stdin.read(int(head.split()[1])), 'code': "
+      "'not_found'})\n"
+      "time.sleep(60)");
+
+  const auto answer = far->ceilings(0, DeviceKind::host, false, labs.call);
+
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().message == "{\"kind\":\"alive\"}\n");
+}
+
 TEST_CASE("a long message over a slow line is no silence", "[labs][slow]") {
   ScriptedLabs labs;
   auto far = labs.lab_that(
