@@ -6,8 +6,10 @@ loopback and through Slurm.
 
 Of each way: an iteration, which compiles, checks and profiles a kernel of the processor for the first time
 (the least of the rounds, because other work only adds to it), and the round trip of a request that asks
-nothing, which is what each step costs more than here (the median of 50).
-A way whose programs are missing is left out.
+nothing, past the server: what the line takes (the median of 50). A way whose programs are missing is left out.
+
+Then what a measuring step costs more: `check_correctness` of one small kernel, again and again, on this machine
+and in another process in turn, each by the same server.
 """
 
 import contextlib
@@ -28,6 +30,7 @@ from slurm import Slurm  # noqa: E402
 from sshd import Sshd  # noqa: E402
 
 SMALL_STEPS, REQUEST_BYTES = 50, 30_000
+CHECKS = 40
 KERNEL = ('extern "C" void solve(const float* a, const float* b, float* c, int n) {{\n'
           "  for (int i = 0; i < n; ++i) c[i] = a[i] + b[i];  // {}\n}}\n")
 
@@ -82,6 +85,29 @@ def way(place, name, lab, command, environment, rounds):
     return min(cold), min(warm), min(trips, default=None)
 
 
+def quartiles(values):
+    low, middle, high = statistics.quantiles([1000 * value for value in values], n=4)
+    return f"{middle:.1f} ({low:.1f} to {high:.1f})"
+
+
+def checks(place):
+    """Rows of a check on this machine and in another process: medians and quartiles, in ms. Who is first
+    takes turns, so that what else the machine does falls on both; the first check of each is left out."""
+    client = place.serving({"process": place.lab()})
+    runs = {lab: must(client, "create_run", task(place, lab, KERNEL.format("a check")))["run"]
+            for lab in (None, "process")}
+    found = {lab: [] for lab in runs}
+    for number in range(CHECKS + 1):
+        for lab in sorted(runs, key=str, reverse=number % 2 == 1):
+            begin = time.monotonic()
+            must(client, "check_correctness", {"run": runs[lab]})
+            found[lab].append(time.monotonic() - begin)
+    client.close()
+    here, there = found[None][1:], found["process"][1:]
+    return [("this machine", quartiles(here)), ("another process", quartiles(there)),
+            ("of each pair, the second less the first", quartiles([b - a for a, b in zip(here, there)]))]
+
+
 def main():
     ratchet, rounds = pathlib.Path(sys.argv[1]).resolve(), int((sys.argv[2:] or [3])[0])
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
@@ -105,6 +131,9 @@ def main():
             cold, warm, trip = way(place, name, lab, command, environment, rounds)
             print(f"| {name} | {cold:.2f} | {warm:.2f} | {'–' if trip is None else f'{trip:.1f}'} |",
                   flush=True)
+        print(f"\n| a check, median of {CHECKS} (quartiles) | ms |\n|---|---|")
+        for name, figures in checks(place):
+            print(f"| {name} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -90,8 +90,11 @@ int serve_as_lab(const Options& options, const std::stop_token& stop) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   // Its server is gone: what ignores its stop token must not hold the device for nobody.
   std::optional<ExitDeadline> deadline;
-  const auto served = serve_lab(**lab, stream, RATCHET_VERSION, options.state_dir / "texts", stop,
-                                [&] { deadline.emplace(kLongestGoodbye, 0); });
+  const std::chrono::milliseconds silence =
+      options.silence_s ? std::chrono::seconds(*options.silence_s) : kServerSilence;
+  const auto served = serve_lab(
+      **lab, stream, RATCHET_VERSION, options.state_dir / "texts", stop,
+      [&] { deadline.emplace(kLongestGoodbye, 0); }, silence);
   end_descendants();
   return served ? 0 : fail(served.error());
 }

@@ -157,8 +157,12 @@ void add_serve(CLI::App& app, Options& options) {
 }
 
 void add_others(CLI::App& app, Options& options) {
-  app.add_subcommand("lab",
-                     "Run kernels for a ratchet server at the other end of stdin and stdout");
+  auto* lab = app.add_subcommand(
+      "lab", "Run kernels for a ratchet server at the other end of stdin and stdout");
+  lab->add_option("--silence", options.silence_s,
+                  "End after so many seconds without a sign of the server, which gives one every "
+                  "five; default 180")
+      ->check(CLI::Range(10, 86400));
 
   auto* call = app.add_subcommand("call", "Call one tool without a client");
   call->add_option("tool", options.tool, "Tool name")->required();

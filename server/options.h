@@ -45,6 +45,7 @@ struct Options {
   std::string implementation;        ///< demo: host-cpp, cuda-cpp, triton or host-python
 
   std::optional<double> max_lab_seconds, max_cost;  ///< budget
+  std::optional<int> silence_s;                     ///< lab
 
   std::string client;            ///< setup: claude, codex, cursor or vscode
   std::string entry_name;        ///< setup

@@ -17,13 +17,18 @@ std::string taken_over(const RunId& run, Runs& runs, Lab& lab, CallContext& call
   const auto next = lab.successor(**on, call);
   if (!next) return "\n" + next.error().message + "\n" + next.error().hint;
   if (!*next || !runs.labs().move(run, (*on)->lab, **next)) return "";
-  return fmt::format(
-      "\nFrom now on the run is on lab {}, which equals {} in devices, driver, tools "
-      "and noise. Call again.",
-      **next, (*on)->lab);
+  return "\n" + taken_over_text(**on, **next);
 }
 
 }  // namespace
+
+std::string taken_over_text(const MeasuredOn& from, const std::string& to) {
+  return fmt::format(
+      "From now on the run is on lab {}, which equals {} in {}. Call again.", to, from.lab,
+      from.noise ? "devices, driver, tools and noise"
+                 : "devices, driver and tools; their noise was not compared, because "
+                   "the run has no comparison yet to hold it against");
+}
 
 Tool on_labs(Tool tool, Runs& runs, Lab& lab) {
   tool.call = [inner = std::move(tool.call), &runs, &lab](const Json& arguments,

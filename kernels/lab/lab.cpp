@@ -12,6 +12,7 @@
 #include "kernels/build/toolchain.h"
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/layout.h"
+#include "kernels/contract/left_open.h"
 #include "kernels/contract/planner.h"
 #include "kernels/contract/problems.h"
 #include "kernels/formats/importer.h"
@@ -43,29 +44,6 @@ Result<Implementation> implementation_named(const std::string& name) {
 bool is_ready(const Environment& there, Implementation wanted) {
   return std::ranges::any_of(there.implementations,
                              [&](const auto& one) { return one.name == wanted && one.ready; });
-}
-
-/// Whether a function of the user may make any input of the task.
-bool may_be_given(const TaskRequest& task) {
-  return task.tensors.empty() || std::ranges::any_of(task.tensors, [](const TensorSpec& tensor) {
-           return tensor.role != Role::out &&
-                  (tensor.init == TensorSpec{}.init || tensor.init == kGivenInit);
-         });
-}
-
-/// Whether the kernel runs wherever torch or numpy do, and the caller does not say where.
-bool leaves_device_open(const TaskRequest& task, const Source& kernel) {
-  return task.implementation.value_or("auto") == "auto" && kernel.file_name.ends_with(".py");
-}
-
-/// Whether only the reference knows how large buffers are. With one size they have that size.
-bool leaves_extents_open(const TaskRequest& task, Implementation implementation,
-                         const Source& reference) {
-  const auto& first = task.cases.empty() ? task.dims : task.cases.front().dims;
-  const bool runs_here =
-      reference.file_name.ends_with(".py") || device_kind_of(implementation) == DeviceKind::host;
-  return task.tensors.empty() && task.ptr_size == 0 && !is_python(implementation) &&
-         std::max(task.dims.size(), first.size()) > 1 && runs_here;
 }
 
 }  // namespace

@@ -147,9 +147,14 @@ Status LabConnection::greet(Running& running, const std::stop_token& stop) {
 /// Answers and progress, until the connection ends or has been idle.
 Error LabConnection::read_from(Running& running, const std::stop_token& stop) {
   auto heard = Clock::now();
+  auto spoken = heard;
   std::size_t bytes = 0;
   while (!stop.stop_requested()) {
     auto received = running.stream.receive(kTick, stop);
+    if (Clock::now() - spoken >= wire::kAliveEvery) {
+      running.stream.say_alive();
+      spoken = Clock::now();
+    }
     read_last_words(running.errors, running.last_words);
     if (!received) return located(received.error(), &running);
     // A slow line may take longer for one message than a lab may be silent.

@@ -1,8 +1,9 @@
 #pragma once
 
 // What a server and a lab say to each other. The field lists here, in lab_calls.h and those of the
-// records in them are the wire format; version 2 of it.
+// records in them are the wire format; version 3 of it.
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,7 +12,11 @@
 
 namespace ratchet::lab_wire {
 
-inline constexpr int kProtocol = 2;
+/// 3: the server says that it is alive, too, and a lab relies on that.
+inline constexpr int kProtocol = 3;
+
+/// How often either side says that it is alive.
+inline constexpr std::chrono::milliseconds kAliveEvery{5000};
 
 /// A message of either side. `id` is a number that the server drew for the request. Long texts of a
 /// request and of its answer are told by their digests; a lab says which of them it `need`s and

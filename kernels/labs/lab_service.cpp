@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernels/labs/lab_calls.h"
 #include "kernels/labs/lab_messages.h"
@@ -32,7 +34,6 @@ namespace wire = lab_wire;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kAlive{5000};
 constexpr milliseconds kServiceTick{200};
 constexpr milliseconds kBetweenProgress{100};
 constexpr std::size_t kMostRequests = 64;
@@ -369,15 +370,25 @@ class Service {
   std::map<std::string, Working> working_;  // last: its threads use the others
 };
 
-/// Takes messages until the stream ends.
-Status serve_until_end(Service& service, LabStream& stream, const std::stop_token& stop) {
+/// Takes messages until the stream ends, or nothing has come for `silence`.
+Status serve_until_end(Service& service, LabStream& stream, milliseconds silence,
+                       const std::stop_token& stop) {
   auto last = steady_clock::now();
+  auto heard = last;
+  std::int64_t bytes = 0;
   while (!stop.stop_requested()) {
     auto received = stream.receive(kServiceTick, stop);
     if (!received)
       return received.error().code == ErrorCode::unavailable ? Status{} : received.error();
     service.reap();
-    if (steady_clock::now() - last >= kAlive) {
+    // A lab that was stopped itself reads first what came meanwhile.
+    if (std::exchange(bytes, stream.received()) != bytes) heard = steady_clock::now();
+    if (const auto quiet = steady_clock::now() - heard; quiet > silence)
+      return unavailable(
+          fmt::format("lab: its server has said nothing for {:.0f} s, so it ends",
+                      std::chrono::duration<double>(silence).count()),
+          "The server, or the network between both, is gone; the next call starts a lab again.");
+    if (steady_clock::now() - last >= wire::kAliveEvery) {
       if (auto sent = stream.send(encode(wire::Message{})); !sent) return {};
       last = steady_clock::now();
     }
@@ -391,14 +402,21 @@ Status serve_until_end(Service& service, LabStream& stream, const std::stop_toke
 
 }  // namespace
 
+std::vector<std::string> lab_methods() {
+  std::vector<std::string> names;
+  for (const auto& [name, method] : methods()) names.push_back(name);
+  return names;
+}
+
 Status serve_lab(Lab& lab, LabStream& stream, const std::string& version, const fs::path& texts,
-                 const std::stop_token& stop, const std::function<void()>& at_end) {
+                 const std::stop_token& stop, const std::function<void()>& at_end,
+                 milliseconds silence) {
   wire::Message hello;
   hello.kind = wire::Kind::hello;
   hello.hello = wire::Hello{wire::kProtocol, version, program_digest(), host_name()};
   if (auto sent = stream.send(encode(hello)); !sent) return sent;
   Service service(lab, stream, texts, stop);
-  auto served = serve_until_end(service, stream, stop);
+  auto served = serve_until_end(service, stream, silence, stop);
   at_end();
   return served;
 }

@@ -1,14 +1,21 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "kernels/lab.h"
 #include "kernels/labs/lab_stream.h"
 
 namespace ratchet {
+
+/// How long a server may say nothing; it says every five seconds that it is alive. More than the
+/// minute after which it gives up a lab itself, so that of the two the server learns first that the
+/// line is dead, and no longer, because what the lab runs on may cost money.
+inline constexpr std::chrono::milliseconds kServerSilence{180'000};
 
 /// Lets a server on the other end of the stream use a lab: the command `ratchet lab`. Answers
 /// several requests at a time, each on a thread of its own, and says that it is alive every few
@@ -17,10 +24,14 @@ namespace ratchet {
 /// they are sent once.
 ///
 /// Returns when the stream ends or `stop` is requested; what is under way is then canceled, after a
-/// call of `at_end`. Errors:
-/// what the other end sent is no request.
+/// call of `at_end`. Errors: what the other end sent is no request; `unavailable` when nothing came
+/// for `silence`, as when its network is gone without an end of the stream.
 Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
                  const std::filesystem::path& texts, const std::stop_token& stop,
-                 const std::function<void()>& at_end);
+                 const std::function<void()>& at_end,
+                 std::chrono::milliseconds silence = kServerSilence);
+
+/// What it can be asked, in alphabetical order.
+[[nodiscard]] std::vector<std::string> lab_methods();
 
 }  // namespace ratchet

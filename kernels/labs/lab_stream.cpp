@@ -91,11 +91,15 @@ Status LabStream::write_all(std::string_view frame) {
 
 /// Who reads must not wait for who writes: what the other end sends meanwhile, or has not read yet,
 /// is as good a sign.
-void LabStream::give_sign() {
-  if (!half_ || std::exchange(signaled_, true)) return;
+void LabStream::say_alive() {
   const std::unique_lock lock(sending_, std::try_to_lock);
+  if (!lock) return;
   pollfd ready{out_.get(), POLLOUT, 0};
-  if (lock && ::poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)write_all(kAlive);
+  if (::poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)write_all(kAlive);
+}
+
+void LabStream::give_sign() {
+  if (half_ && !std::exchange(signaled_, true)) say_alive();
 }
 
 /// A whole message in the buffer, if there is one.

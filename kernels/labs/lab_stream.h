@@ -41,6 +41,10 @@ class LabStream {
   /// gone or has not read for a minute.
   Status send(const Json& message);
 
+  /// Sends `kAlive`, unless another message is on its way or the other end reads nothing, so that
+  /// it never waits: who reads a stream may call it.
+  void say_alive();
+
   /// The next message; empty at the time limit, which may be 0 for what is there already, or when
   /// `stop` is requested. Errors: `unavailable` at the end of the stream, `invalid_argument` for
   /// what is no frame, with what came instead.

@@ -4,14 +4,20 @@
 
 #include <utility>
 
+#include "kernels/contract/planned_there.h"
 #include "kernels/labs/lab_calls.h"
 #include "kernels/labs/lab_connection.h"
 #include "server/core/hash.h"
+#include "server/core/origin.h"
 
 namespace ratchet {
 namespace {
 
 namespace wire = lab_wire;
+
+constexpr const char* kOtherKernels =
+    "Its times cannot be told apart, so nothing was recorded: install the same ratchet there "
+    "again.";
 
 std::optional<Candidate> copy_of(const Candidate* one) {
   return one ? std::optional(*one) : std::nullopt;
@@ -50,6 +56,9 @@ class Remote : public RemoteLab {
     contract->kernel = kernel;
     contract->reference = reference;
     contract->lab = name_;
+    // It measures, and decides nothing about what is asked of a kernel.
+    if (auto same = check_planned_there(*contract, task); !same)
+      return unavailable(fmt::format("lab {}: {}", name_, same.error().message), same.error().hint);
     return contract;
   }
 
@@ -175,9 +184,17 @@ class Remote : public RemoteLab {
     wire::Race request{contract, {}, race, derived(run_secret)};
     for (const auto& one : entrants) request.entrants.push_back({one.name, *one.candidate});
     auto lines = ask<std::vector<RaceLine>>("race", request, call);
-    if (lines && lines->size() > entrants.size())
+    if (!lines) return lines;
+    // A line stands for the kernel at its place: that is how callers read them.
+    if (lines->size() != entrants.size())
       return unavailable(fmt::format("lab {}: it answers for {} kernels of {}", name_,
-                                     lines->size(), entrants.size()));
+                                     lines->size(), entrants.size()),
+                         kOtherKernels);
+    for (std::size_t i = 0; i < entrants.size(); ++i)
+      if ((*lines)[i].name != entrants[i].name)
+        return unavailable(fmt::format("lab {}: where the time of {} belongs, it has that of {}",
+                                       name_, entrants[i].name, behind_fence((*lines)[i].name)),
+                           kOtherKernels);
     return lines;
   }
 

@@ -25,6 +25,9 @@ void rocprof(std::string_view bytes);    ///< CSV, JSON and databases of rocprof
 void signature(std::string_view bytes);  ///< a kernel's source, for its signature and its text
 void yaml(std::string_view bytes);       ///< YAML alone
 
+/// Whether `labs` knows the records of a method.
+bool reads_lab_method(std::string_view name);
+
 /// `name` is the fuzzer's source, its folder of the corpus and its program, `fuzz-<name>`.
 struct Fuzzer {
   std::string_view name;

@@ -63,6 +63,7 @@ const std::map<std::string, Records, std::less<>> kMethods{
     {"roofline", records<wire::Roofline, RooflineReport>},
     {"compare", records<wire::Compare, VersionDiff>},
     {"race", records<wire::Race, std::vector<RaceLine>>},
+    {"noise", records<wire::Noise, std::optional<double>>},
     {"ceilings", records<wire::Ceilings, std::vector<Ceiling>>},
 };
 
@@ -116,6 +117,10 @@ void check_texts(const Json& message) {
 }
 
 }  // namespace
+
+bool reads_lab_method(std::string_view name) {
+  return kMethods.contains(name);
+}
 
 void labs(std::string_view bytes) {
   const auto json = bounded_json(bytes);

@@ -9,6 +9,7 @@ import time
 
 from ground import HERE, Skipped, expect, has, must, state_of, wait_until
 from place import below
+from spread_suite import branch, ready_to_explore
 
 
 @contextlib.contextmanager
@@ -16,18 +17,18 @@ def ground(_ratchet, _folder):
     yield None
 
 
-def relayed(place, fault):
-    return f"exec python3 {HERE / 'relay.py'} {fault} {place.folder / 'mark'} {place.lab()}"
+def relayed(place, fault, more=""):
+    return f"exec python3 {HERE / 'relay.py'} {fault} {place.folder / 'mark'} {place.lab()}{more}"
 
 
 def happened(place):
     return (place.folder / "mark").exists()
 
 
-def check_survives(place, fault, *words):
+def check_survives(place, fault, *words, more=""):
     """A check that the fault hits is refused in these words and recorded nowhere; the next is recorded
-    once, as that of another run is."""
-    client = place.serving({"far": relayed(place, fault)})
+    once, as that of another run is. `more`: arguments of the lab."""
+    client = place.serving({"far": relayed(place, fault, more)})
     run = place.create(client, lab="far")
     place.refused(client, "check_correctness", {"run": run}, "lab far", *words)
     expect(happened(place), "the fault has happened")
@@ -100,6 +101,25 @@ def a_lab_that_built_another_source_is_not_believed(_, place):
 
 def a_lab_that_names_another_device_is_found_out(_, place):
     create_is_refused(place, "other_device", "Abacus 9000", "create a run for this one")
+
+
+def a_lab_that_plans_no_cases_is_refused(_, place):
+    create_is_refused(place, "no_cases", "lab far: cases", "the task makes it", "cannot be trusted")
+
+
+def a_lab_that_is_more_lenient_than_the_task_is_refused(_, place):
+    create_is_refused(place, "lenient", "lab far: atol", "1000000.0")
+
+
+def a_race_without_a_line_for_each_kernel_is_refused(_, place):
+    client = place.serving({"far": relayed(place, "fewer_lines")})
+    run = ready_to_explore(place, client, "far")
+    given = {"run": run, "branches": [branch(1), branch(2)]}
+    place.refused(client, "explore_branches", given, "lab far", "it answers for 2 kernels of 3")
+    expect(happened(place), "the fault has happened")
+    expect(len(must(client, "explore_branches", given)["branches"]) == 2, "asked again, it is raced")
+    client.close()
+    place.audit()
 
 
 def a_lab_of_another_version_is_refused(_, place):
@@ -181,6 +201,23 @@ def a_lab_that_is_stopped_is_given_up_after_a_minute(_, place):
     place.audit()
 
 
+def a_lab_whose_server_falls_silent_ends(_, place):
+    """As one whose server's network is gone, where nothing ends the line."""
+    check_survives(place, "mute", "its server has said nothing for 10 s", more=" --silence 10")
+
+
+def a_lab_stays_for_a_server_that_asks_nothing(_, place):
+    """The honest twin: what a server says by itself is enough."""
+    client = place.serving({"far": f"exec {place.lab()} --silence 10"})
+    run = place.create(client, lab="far")
+    time.sleep(15)
+    expect(state_of(client, "far")["state"] == "idle", f"it is still there: {state_of(client, 'far')}")
+    expect(must(client, "check_correctness", {"run": run})["passed"], "and answers")
+    expect(state_of(client, "far")["starts"] == 1, "without another start")
+    client.close()
+    place.audit()
+
+
 def a_lab_with_a_wrong_clock_measures_all_the_same(_, place):
     found = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
     if not found:
@@ -218,8 +255,11 @@ SCENARIOS = [a_message_cut_in_the_middle_never_came, a_garbled_message_never_cam
              an_answer_to_another_request_is_refused, a_message_that_is_too_long_is_refused,
              a_print_between_messages_is_shown, a_replayed_answer_counts_once,
              a_lab_that_built_another_source_is_not_believed,
-             a_lab_that_names_another_device_is_found_out, a_lab_of_another_version_is_refused,
+             a_lab_that_names_another_device_is_found_out, a_lab_that_plans_no_cases_is_refused,
+             a_lab_that_is_more_lenient_than_the_task_is_refused,
+             a_race_without_a_line_for_each_kernel_is_refused, a_lab_of_another_version_is_refused,
              two_answers_at_once_both_count, a_slow_network_is_only_slow,
              an_answer_after_the_cancel_counts_nowhere, an_endless_message_can_be_canceled,
+             a_lab_whose_server_falls_silent_ends, a_lab_stays_for_a_server_that_asks_nothing,
              a_lab_with_a_wrong_clock_measures_all_the_same, a_full_scratch_disk_is_told,
              a_lab_that_is_stopped_is_given_up_after_a_minute]

@@ -37,7 +37,7 @@ class Relay:
         self.fault = fault if not os.path.exists(mark) else "none"
         self.mark, self.held, self.writing = mark, [], threading.Lock()
         self.lab = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.methods = {}
+        self.methods, self.muted = {}, False
 
     def once(self):
         """Whether the fault happens now."""
@@ -62,6 +62,9 @@ class Relay:
         for message, data in frames(sys.stdin.buffer):
             if message["kind"] == "request":
                 self.methods[message["id"]] = message["method"]
+                self.muted = self.muted or (self.fault == "mute" and message["method"] == "check" and self.once())
+            if self.muted:
+                continue
             if self.fault == "slow":
                 time.sleep(DELAY_S)
                 self.slowly(self.pass_on, data)
@@ -81,6 +84,10 @@ class Relay:
         return message["kind"] == "answer" and self.methods.get(message["id"]) == method
 
     def none(self, _message, data):
+        self.write(data)
+
+    def mute(self, _message, data):
+        """The server's side falls silent at a check, and its line never ends; `to_lab` does that."""
         self.write(data)
 
     def slow(self, _message, data):
@@ -124,6 +131,16 @@ class Relay:
     def other_device(self, message, data):
         """The plan names a device that is not there, as a lab does whose device was changed since."""
         self.changed(message, data, "plan", lambda value: value.update(device_name="Abacus 9000"))
+
+    def no_cases(self, message, data):
+        self.changed(message, data, "plan", lambda value: value.update(cases=[]))
+
+    def lenient(self, message, data):
+        self.changed(message, data, "plan", lambda value: value.update(atol=1e6))
+
+    def fewer_lines(self, message, data):
+        """The last kernel of a race has no line."""
+        self.changed(message, data, "race", lambda value: value.pop())
 
     def other_version(self, message, data):
         if message["kind"] == "hello" and self.once():

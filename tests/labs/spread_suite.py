@@ -182,7 +182,8 @@ def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
     must(client, "submit_kernel", {"run": run, **branch(1)})
     killed_for_good(place, client)
     _, error = client.call("check_correctness", {"run": run})
-    has(error, "lab box-1", "From now on the run is on lab box-2", "Call again")
+    has(error, "lab box-1", "From now on the run is on lab box-2", "Call again",
+        "noise was not compared")
     expect(must(client, "check_correctness", {"run": run})["passed"], "it goes on there")
     expect(must(client, "profile_kernel", {"run": run})["timing"]["median_ns"] > 0, "and is timed there")
     expect(must(client, "run_status", {"run": run})["labs"]["lab"] == "box-2", "the run says where it is")

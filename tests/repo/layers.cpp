@@ -185,7 +185,8 @@ const std::vector<Layer>& layers() {
        {}},
       // Labs on other machines.
       {"kernels/labs/",
-       {kCore, kFacts, "kernels/lab.h", "kernels/lab_requests.h", "kernels/build/"},
+       {kCore, kFacts, "kernels/lab.h", "kernels/lab_requests.h", "kernels/build/",
+        "kernels/contract/"},
        {}},
       {"kernels/nvrtc/", {}, {}},
       // What a GPU is measured with: its device, CUPTI, and on top timer, counters and ceilings.

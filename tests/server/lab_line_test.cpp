@@ -200,9 +200,11 @@ def say(message):
     body = json.dumps(message)
     sys.stdout.write(f"ratchet-lab {{len(body)}}\n{{body}}")
     sys.stdout.flush()
-say({{"kind": "hello", "hello": {{"protocol": 2, "version": "{}", "program": "", "host": "far"}}}})
+say({{"kind": "hello", "hello": {{"protocol": 3, "version": "{}", "program": "", "host": "far"}}}})
 while head := sys.stdin.readline():
     asked = json.loads(sys.stdin.read(int(head.split()[1])))
+    if asked["kind"] == "alive":
+        continue
     if asked["method"] == "environment":
         value = json.loads({})
         say({{"kind": "answer", "id": asked["id"], "body": {{"value": value}}}})

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/labs/lab_service.h"
 #include "server/core/files.h"
 #include "tests/fuzz/fuzzers.h"
 #include "tests/support/places.h"
@@ -85,6 +86,16 @@ TEST_CASE("every file of every corpus keeps the promises of its reader", "[fuzz]
       const std::vector<char> bytes(text.begin(), text.end());
       CHECK_NOTHROW(fuzzer.check({bytes.data(), bytes.size()}));
     }
+}
+
+TEST_CASE("the fuzzer of labs knows what every method of a lab takes and answers", "[fuzz]") {
+  const auto methods = lab_methods();
+  CHECK(methods.size() > 10);
+  for (const auto& name : methods) {
+    INFO(name);
+    CHECK(reads_lab_method(name));
+  }
+  CHECK_FALSE(reads_lab_method("nothing"));
 }
 
 TEST_CASE("a broken promise is seen", "[fuzz]") {

@@ -3,7 +3,6 @@
 #include "kernels/labs/remote_lab.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -15,68 +14,14 @@
 
 #include "kernels/labs/lab_set.h"
 #include "server/core/files.h"
-#include "tests/kernels/lab/lab_fixture.h"
+#include "tests/kernels/labs/scripted_lab.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// Says hello, reads a request and then does what `answers` says, with `say` and `id` at hand.
-constexpr const char* kLab = R"py(
-import json, sys, time
-def frame(message):
-    body = json.dumps(message)
-    return f"ratchet-lab {len(body)}\n{body}"
-def say(message):
-    sys.stdout.write(frame(message))
-    sys.stdout.flush()
-def request():
-    head = sys.stdin.readline()
-    return json.loads(sys.stdin.read(int(head.split()[1])))
-say({"kind": "hello", "hello": {"protocol": 2, "version": "test", "program": "", "host": "far"}})
-asked = request()
-id = asked["id"]
-)py";
-
-struct Labs : LabFixture {
-  std::unique_ptr<RemoteLab> lab_at(const std::string& command) {
-    ::signal(SIGPIPE, SIG_IGN);
-    return RemoteLab::make({.name = "far",
-                            .command = command,
-                            .version = "test",
-                            .start_limit = 20s,
-                            .idle = 60s,
-                            .silence = 2s},
-                           *lab);
-  }
-
-  std::unique_ptr<RemoteLab> lab_that(const std::string& answers) {
-    REQUIRE(write_file(folder / "lab.py", kLab + answers));
-    return lab_at(fmt::format("exec python3 {}", (folder / "lab.py").string()));
-  }
-
-  /// The error of a call, which must have one.
-  std::string refusal(RemoteLab& far) {
-    const auto answer = far.ceilings(0, DeviceKind::host, false, call);
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code == ErrorCode::unavailable);
-    return answer.error().message + "\n" + answer.error().hint;
-  }
-  std::string refusal(std::unique_ptr<RemoteLab> far) { return refusal(*far); }
-};
-
-bool has(const std::string& text, const std::string& part) {
-  INFO(text);
-  CHECK(text.find(part) != std::string::npos);
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 TEST_CASE("a lab's command that fails is told with its status, its words and itself", "[labs]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   const auto text = labs.refusal(labs.lab_at("echo no such host >&2; exit 255"));
 
@@ -87,13 +32,13 @@ TEST_CASE("a lab's command that fails is told with its status, its words and its
 }
 
 TEST_CASE("a lab of another version is refused with both", "[labs]") {
-  Labs labs;
+  ScriptedLabs labs;
   auto far = RemoteLab::make({.name = "far",
                               .command = "exec python3 " + (labs.folder / "lab.py").string(),
                               .version = "another",
                               .start_limit = 20s},
                              *labs.lab);
-  REQUIRE(write_file(labs.folder / "lab.py", kLab));
+  REQUIRE(write_file(labs.folder / "lab.py", kScriptedLab));
 
   const auto text = labs.refusal(*far);
 
@@ -104,7 +49,7 @@ TEST_CASE("a lab of another version is refused with both", "[labs]") {
 
 TEST_CASE("what a lab prints between its messages ends the connection and is shown",
           "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   const auto text =
       labs.refusal(labs.lab_that("print('Quota exceeded', flush=True)\ntime.sleep(60)"));
@@ -114,7 +59,7 @@ TEST_CASE("what a lab prints between its messages ends the connection and is sho
 }
 
 TEST_CASE("a lab that ends in the middle of a message gives no answer", "[labs]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   has(labs.refusal(
           labs.lab_that("sys.stdout.write('ratchet-lab 100\\n{\"kind\"'); sys.stdout.flush()")),
@@ -123,7 +68,7 @@ TEST_CASE("a lab that ends in the middle of a message gives no answer", "[labs]"
 
 TEST_CASE("an answer that nobody asked for ends the connection, a repeated one too",
           "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   has(labs.refusal(labs.lab_that("say({'kind': 'answer', 'id': 'x', 'body': {'value': []}})\n"
                                  "time.sleep(60)")),
@@ -136,13 +81,33 @@ TEST_CASE("an answer that nobody asked for ends the connection, a repeated one t
 }
 
 TEST_CASE("a lab that falls silent is given up", "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   has(labs.refusal(labs.lab_that("time.sleep(60)")), "said nothing for 2 s");
 }
 
+TEST_CASE("a server says that it is alive while it has nothing else to say", "[labs][slow]") {
+  ScriptedLabs labs;
+  // Says what came next, as an error that the call shows.
+  const auto far = labs.lab_that(
+      "import select\n"
+      "for _ in range(40):\n"
+      "    if select.select([sys.stdin], [], [], 0.5)[0]: break\n"
+      "    say({'kind': 'alive'})\n"
+      "else: sys.exit()\n"
+      "head = sys.stdin.readline()\n"
+      "say({'kind': 'error', 'id': id, 'text': sys.stdin.read(int(head.split()[1])), 'code': "
+      "'not_found'})\n"
+      "time.sleep(60)");
+
+  const auto answer = far->ceilings(0, DeviceKind::host, false, labs.call);
+
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().message == "{\"kind\":\"alive\"}\n");
+}
+
 TEST_CASE("a long message over a slow line is no silence", "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
   auto far = labs.lab_that(
       "whole = frame({'kind': 'answer', 'id': id, 'body': {'value': []}})\n"
       "for byte in whole[:30]:\n"
@@ -154,9 +119,10 @@ TEST_CASE("a long message over a slow line is no silence", "[labs][slow]") {
 
 TEST_CASE("a lab is not held for a call that was canceled and that it never answers",
           "[labs][slow]") {
-  Labs labs;
-  REQUIRE(write_file(labs.folder / "lab.py",
-                     std::string(kLab) + "while True: say({'kind': 'alive'}); time.sleep(0.5)"));
+  ScriptedLabs labs;
+  REQUIRE(write_file(
+      labs.folder / "lab.py",
+      std::string(kScriptedLab) + "while True: say({'kind': 'alive'}); time.sleep(0.5)"));
   auto far = RemoteLab::make({.name = "far",
                               .command = "exec python3 " + (labs.folder / "lab.py").string(),
                               .version = "test",
@@ -184,8 +150,8 @@ TEST_CASE("a lab is not held for a call that was canceled and that it never answ
 }
 
 TEST_CASE("what a lab's command says while it starts is shown as progress", "[labs][slow]") {
-  Labs labs;
-  REQUIRE(write_file(labs.folder / "lab.py", kLab));
+  ScriptedLabs labs;
+  REQUIRE(write_file(labs.folder / "lab.py", kScriptedLab));
   auto far = labs.lab_at(fmt::format(
       "echo 'srun: job 7 queued and waiting for resources' >&2; sleep 3; exec python3 {}",
       (labs.folder / "lab.py").string()));
@@ -198,14 +164,14 @@ TEST_CASE("what a lab's command says while it starts is shown as progress", "[la
 }
 
 TEST_CASE("a lab that announces more than a message may have is refused", "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   has(labs.refusal(labs.lab_that("print('ratchet-lab 999999999999', flush=True)\ntime.sleep(60)")),
       "999999999999 bytes");
 }
 
 TEST_CASE("an error of a lab comes with its code and hint", "[labs]") {
-  Labs labs;
+  ScriptedLabs labs;
   auto far = labs.lab_that(
       "say({'kind': 'error', 'id': id, 'text': 'no such device', 'code': 'not_found', 'hint': "
       "'ask'})\n"
@@ -220,7 +186,7 @@ TEST_CASE("an error of a lab comes with its code and hint", "[labs]") {
 }
 
 TEST_CASE("a lab that says it built another source is not believed", "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
   const auto contract = labs.doubling(doubling_source(kHonestBody));
   const auto honest = labs.built(contract);
   auto other = honest;
@@ -243,7 +209,7 @@ TEST_CASE("a lab that says it built another source is not believed", "[labs][slo
 
 TEST_CASE("a lab gets the texts that it needs, and only those that the request names",
           "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
   const auto contract = labs.doubling(doubling_source(kHonestBody, "// " + std::string(300, '-')));
   // Says what it got for the kernel's text, as an error that the call shows.
   const std::string asks =
@@ -276,7 +242,7 @@ TEST_CASE("a lab gets the texts that it needs, and only those that the request n
 }
 
 TEST_CASE("an answer with a text that was not sent ends the connection", "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
 
   has(labs.refusal(labs.lab_that(
           "say({'kind': 'answer', 'id': id, 'body': {'value': ['']}, 'places': {'/body/value/0': "
@@ -286,7 +252,7 @@ TEST_CASE("an answer with a text that was not sent ends the connection", "[labs]
 
 TEST_CASE("a call that uses up its budget is cut off, and the next one is not sent",
           "[labs][slow]") {
-  Labs labs;
+  ScriptedLabs labs;
   auto far = labs.lab_that("while True:\n  say({'kind': 'alive'})\n  time.sleep(0.1)");
   LabMeter meter("Ask the user.");
   meter.set({}, {.max_lab_seconds = 0.5, .max_cost = {}});
@@ -307,7 +273,7 @@ TEST_CASE("a call that uses up its budget is cut off, and the next one is not se
 
 TEST_CASE("a contract that names a lab which is not there is refused with those that are",
           "[labs]") {
-  Labs labs;
+  ScriptedLabs labs;
   auto contract = labs.doubling(doubling_source(kHonestBody));
   contract.lab = "nowhere";
   auto far = parse_lab("far=exit 1");
