@@ -62,8 +62,7 @@ constexpr std::string_view kNotJudged =
     "that has the device.";
 constexpr std::string_view kNeverRun =
     "It was only built: nothing here runs on AMD GPUs. What rocprof counts elsewhere, "
-    "import_profile "
-    "reads.";
+    "import_profile reads.";
 
 Result<Disassembly> page_of(Lab& lab, const Contract& contract, const Candidate& candidate,
                             const DisassembleArgs& args, CallContext& call) {

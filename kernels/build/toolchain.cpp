@@ -43,12 +43,13 @@ print(json.dumps(found))
 )";
 
 std::optional<std::string> output_of(std::vector<std::string> argv, const std::stop_token& stop,
-                                     const char* more = "LC_ALL=C") {
+                                     const std::vector<std::string>& more = {}) {
   ProcessSpec spec;
   spec.argv = std::move(argv);
   spec.environment = inherited_environment(
       {"PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "TMPDIR"});
-  for (const auto* variable : {"LC_ALL=C", more}) spec.environment.emplace_back(variable);
+  spec.environment.emplace_back("LC_ALL=C");
+  spec.environment.insert(spec.environment.end(), more.begin(), more.end());
   const auto captured = run_program(spec, kPatience, stop);
   if (!captured || !captured->status.clean()) return std::nullopt;
   return captured->out + "\n" + captured->err;
@@ -131,7 +132,7 @@ std::optional<HipTools> hip_tools(const std::stop_token& stop) {
   if (!path) return std::nullopt;
   const auto text = output_of({path->string(), "--offload-arch=gfx906", "--cuda-device-only", "-E",
                                "-v", "-x", "hip", "/dev/null", "-o", "/dev/null"},
-                              stop, "HIP_PLATFORM=amd");
+                              stop, {"HIP_PLATFORM=amd"});
   constexpr std::string_view kFrontEnd = "\" -cc1 ";
   const auto end = text ? text->find(kFrontEnd) : std::string::npos;
   if (end == std::string::npos) return std::nullopt;

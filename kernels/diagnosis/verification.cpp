@@ -103,6 +103,7 @@ std::string figures(const Intervention& one, std::string_view only = "") {
 
 struct Tested {
   FindingOutcome outcome = FindingOutcome::undecided;
+  const Intervention* by = nullptr;
   std::string figures;
   std::optional<double> headroom = std::nullopt;  ///< measured: it replaces the estimate
 };
@@ -115,11 +116,11 @@ std::optional<Tested> removed(std::span<const Intervention> all, const Testable&
   if (best == nullptr) return std::nullopt;
   if (best->low >= kConfirmedFrom)
     // The share of a smaller size is not that of the finding's.
-    return Tested{FindingOutcome::confirmed, figures(*best),
+    return Tested{FindingOutcome::confirmed, best, figures(*best),
                   best->other_size ? std::nullopt : std::optional(best->saved)};
   if (best->high < kNotConfirmedBelow && best->refutes)
-    return Tested{FindingOutcome::not_confirmed, figures(*best), best->saved};
-  return Tested{FindingOutcome::undecided, figures(*best)};
+    return Tested{FindingOutcome::not_confirmed, best, figures(*best), best->saved};
+  return Tested{FindingOutcome::undecided, best, figures(*best)};
 }
 
 /// By half of the resident blocks. What hides latency at all does so with ever less gain: where the
@@ -128,10 +129,11 @@ std::optional<Tested> removed(std::span<const Intervention> all, const Testable&
 std::optional<Tested> hidden(std::span<const Intervention> all, const Testable& finding) {
   const auto fewer = std::ranges::find(all, Condition::fewer_blocks, &Intervention::condition);
   if (!finding.hidden_latency || fewer == all.end()) return std::nullopt;
-  if (fewer->high <= -kConfirmedFrom) return Tested{FindingOutcome::consistent, figures(*fewer)};
+  if (fewer->high <= -kConfirmedFrom)
+    return Tested{FindingOutcome::consistent, &*fewer, figures(*fewer)};
   if (fewer->low > -kNotConfirmedBelow && finding.more_blocks)
-    return Tested{FindingOutcome::not_confirmed, figures(*fewer), 0.0};
-  return Tested{FindingOutcome::undecided, figures(*fewer)};
+    return Tested{FindingOutcome::not_confirmed, &*fewer, figures(*fewer), 0.0};
+  return Tested{FindingOutcome::undecided, &*fewer, figures(*fewer)};
 }
 
 /// What removes the cause decides; if it does not, or nothing does, occupancy may.
@@ -152,10 +154,10 @@ std::optional<Tested> fixed_cost(std::span<const Intervention> all) {
   if (best == nullptr) return std::nullopt;
   const double fixed = 1 - 2 * std::max(0.0, best->saved);
   if (best->high < kFixedBelow)
-    return Tested{FindingOutcome::confirmed, figures(*best, " only"), fixed};
+    return Tested{FindingOutcome::confirmed, best, figures(*best, " only"), fixed};
   if (best->low >= kProportionalFrom)
-    return Tested{FindingOutcome::not_confirmed, figures(*best), fixed};
-  return Tested{FindingOutcome::undecided, figures(*best)};
+    return Tested{FindingOutcome::not_confirmed, best, figures(*best), fixed};
+  return Tested{FindingOutcome::undecided, best, figures(*best)};
 }
 
 /// By the dims that take away half of the blocks: all that do must agree.
@@ -169,10 +171,11 @@ std::optional<Tested> idle_device(std::span<const Intervention> all) {
   }
   if (most == nullptr) return std::nullopt;
   if (most->high < kFixedBelow)
-    return Tested{FindingOutcome::confirmed, figures(*most, " only")};  // it says not how much
+    return Tested{FindingOutcome::confirmed, most,
+                  figures(*most, " only")};  // it says not how much
   if (least->low >= kProportionalFrom)
-    return Tested{FindingOutcome::not_confirmed, figures(*least), 0.0};
-  return Tested{FindingOutcome::undecided, figures(*most)};
+    return Tested{FindingOutcome::not_confirmed, least, figures(*least), 0.0};
+  return Tested{FindingOutcome::undecided, most, figures(*most)};
 }
 
 /// By half of the processors.
@@ -180,10 +183,10 @@ std::optional<Tested> idle_processors(std::span<const Intervention> all) {
   const auto fewer = std::ranges::find(all, Condition::fewer_processors, &Intervention::condition);
   if (fewer == all.end()) return std::nullopt;
   if (fewer->low > -kNotConfirmedBelow)
-    return Tested{FindingOutcome::consistent, figures(*fewer, " only")};
+    return Tested{FindingOutcome::consistent, &*fewer, figures(*fewer, " only")};
   if (fewer->high <= -kProportionalFrom)
-    return Tested{FindingOutcome::not_confirmed, figures(*fewer), 0.0};
-  return Tested{FindingOutcome::undecided, figures(*fewer)};
+    return Tested{FindingOutcome::not_confirmed, &*fewer, figures(*fewer), 0.0};
+  return Tested{FindingOutcome::undecided, &*fewer, figures(*fewer)};
 }
 
 std::optional<Tested> claimed(std::span<const Intervention> all, const Testable& finding) {
@@ -204,11 +207,10 @@ std::optional<Tested> claimed(std::span<const Intervention> all, const Testable&
 /// undecided.
 std::optional<Tested> tested(std::span<const Intervention> all, const Testable& finding) {
   auto result = claimed(all, finding);
-  const bool spoiled = result && std::ranges::any_of(all, [&](const Intervention& one) {
-                         return !one.doubt.empty() && result->figures.ends_with(one.doubt) &&
-                                result->figures.starts_with(one.what);
-                       });
-  if (spoiled) return Tested{FindingOutcome::undecided, std::move(result->figures)};
+  if (result && !result->by->doubt.empty()) {
+    result->outcome = FindingOutcome::undecided;
+    result->headroom.reset();
+  }
   return result;
 }
 
@@ -244,8 +246,10 @@ void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis) {
     auto result = tested(interventions, *known);
     if (!result) continue;
     if (either && (known->no_vectors || known->fixed_order) &&
-        result->outcome == FindingOutcome::confirmed)
-      result = Tested{FindingOutcome::consistent, std::move(result->figures)};
+        result->outcome == FindingOutcome::confirmed) {
+      result->outcome = FindingOutcome::consistent;
+      result->headroom.reset();
+    }
     finding.outcome = result->outcome;
     finding.evidence =
         fmt::format("{}: {}; {}", words_of(result->outcome), result->figures, finding.evidence);

@@ -79,6 +79,14 @@ class Reader {
     line_ = 0;
   }
 
+  /// Whether this is the label of a function in objdump's output: "0000000000001119 <solve>:".
+  bool begins(std::string_view bare) {
+    if (!bare.ends_with(">:")) return false;
+    const auto at = bare.find(" <");
+    if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));
+    return true;
+  }
+
   void sass(std::string_view text) {
     constexpr std::string_view kText = ".text.", kFunction = "Function : ", kLine = "\", line ";
     const auto bare = trimmed(text, kBlanks);
@@ -113,11 +121,7 @@ class Reader {
   void host(std::string_view text) {
     // "0000000000001119 <solve>:" and "    1119:\tjle    1145 <solve+0x2c>"
     const auto bare = trimmed(text, kBlanks);
-    if (bare.ends_with(">:")) {
-      const auto at = bare.find(" <");
-      if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));
-      return;
-    }
+    if (begins(bare)) return;
     const auto colon = bare.find(":\t");
     if (drafts_.empty() || colon == std::string_view::npos) return;
     const auto address = hexadecimal(bare.substr(0, colon));
@@ -133,11 +137,7 @@ class Reader {
     // "0000000000001700 <f>:", "; /folder/kernel.hip:4" and
     // "\ts_branch 8    // 000000001720: BF820008 <f+0x44>"
     const auto bare = trimmed(text, " \t\r");
-    if (bare.ends_with(">:")) {
-      const auto at = bare.find(" <");
-      if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));
-      return;
-    }
+    if (begins(bare)) return;
     if (bare.starts_with(';')) {
       // What is inlined from headers keeps the line before it.
       const auto colon = bare.rfind(".hip:");

@@ -236,10 +236,8 @@ std::optional<Interventions::Variant> Interventions::effective(const Subject& su
 std::vector<Interventions::Variant> Interventions::host_variants(const Subject& subject) {
   std::vector<Variant> variants;
   const auto add = [&](Candidate candidate, Condition condition, std::string what) -> Variant& {
-    Intervention intervention;
-    intervention.condition = condition;
-    intervention.what = std::move(what);
-    return variants.emplace_back(Variant{std::move(candidate), std::move(intervention)});
+    return variants.emplace_back(
+        Variant{std::move(candidate), {.condition = condition, .what = std::move(what)}});
   };
   if (has(subject.findings, "pattern-host-single-thread") && subject.device.multiprocessors > 1)
     add(subject.candidate, Condition::fewer_processors, "half of the processors").processors =
@@ -307,10 +305,7 @@ std::vector<Interventions::Variant> Interventions::variants(const Subject& subje
   std::vector<Variant> variants;
   const auto add = [&](auto& build, Condition condition, std::string what) {
     if (!build) return;
-    Intervention intervention;
-    intervention.condition = condition;
-    intervention.what = std::move(what);
-    auto made = effective(subject, build->get(), std::move(intervention));
+    auto made = effective(subject, build->get(), {.condition = condition, .what = std::move(what)});
     if (made) variants.push_back(*std::move(made));
   };
   if (fewer) fewer->wait();

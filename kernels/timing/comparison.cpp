@@ -7,18 +7,25 @@
 #include <utility>
 
 namespace ratchet {
+namespace {
 
-void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
-  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
-  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
-  const double low = comparison.ci_low * std::min(corrected, 1.0);
-  const double high = comparison.ci_high * std::max(corrected, 1.0);
-  const double noise = 1 + comparison.noise_floor;
+/// A verdict that does not stand with this interval, beyond this factor, is open.
+void leave_open(double low, double high, double noise, const char* flag, Comparison& comparison) {
   const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
                         (comparison.verdict == Verdict::slower && high >= 1 / noise);
   if (!doubtful) return;
   comparison.verdict = Verdict::inconclusive;
-  add_flag(comparison, kCoresHeld);
+  add_flag(comparison, flag);
+}
+
+}  // namespace
+
+void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
+  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
+  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
+  leave_open(comparison.ci_low * std::min(corrected, 1.0),
+             comparison.ci_high * std::max(corrected, 1.0), 1 + comparison.noise_floor, kCoresHeld,
+             comparison);
 }
 
 std::optional<double> own_noise(const Comparison& itself) {
@@ -27,12 +34,8 @@ std::optional<double> own_noise(const Comparison& itself) {
 }
 
 void hold_against_own(double own_noise, Comparison& comparison) {
-  const double noise = 1 + kOwnNoiseTimes * own_noise;
-  const bool doubtful = (comparison.verdict == Verdict::faster && comparison.ci_low <= noise) ||
-                        (comparison.verdict == Verdict::slower && comparison.ci_high * noise >= 1);
-  if (!doubtful) return;
-  comparison.verdict = Verdict::inconclusive;
-  add_flag(comparison, kOwnNoise);
+  leave_open(comparison.ci_low, comparison.ci_high, 1 + kOwnNoiseTimes * own_noise, kOwnNoise,
+             comparison);
 }
 
 double held_share(std::span<const wire::Samples> blocks) {

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/build/builder.h"
 #include "server/core/files.h"
@@ -13,6 +14,15 @@ namespace ratchet::test {
 inline const Toolchain& toolchain() {
   static const Toolchain found = find_toolchain("python3");
   return found;
+}
+
+inline BuildRequest request_of(Language language, std::string file_name, std::string text,
+                               std::string arch) {
+  BuildRequest request;
+  request.source = {std::move(file_name), std::move(text), ""};
+  request.language = language;
+  request.arch = std::move(arch);
+  return request;
 }
 
 /// A builder on an empty cache.

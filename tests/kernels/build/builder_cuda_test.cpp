@@ -10,11 +10,7 @@ namespace {
 
 BuildRequest cuda(std::string text) {
   if (!toolchain().nvcc) SKIP("nvcc was not found");
-  BuildRequest request;
-  request.source = {"kernel.cu", std::move(text), ""};
-  request.language = Language::cuda;
-  request.arch = "sm_90a";
-  return request;
+  return request_of(Language::cuda, "kernel.cu", std::move(text), "sm_90a");
 }
 
 }  // namespace

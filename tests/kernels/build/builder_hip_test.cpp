@@ -7,13 +7,9 @@ using namespace ratchet::test;
 
 namespace {
 
-BuildRequest hip(std::string text) {
+BuildRequest hip(const std::string& text) {
   if (!toolchain().hip) SKIP("hipcc was not found");
-  BuildRequest request;
-  request.source = {"kernel.hip", "#include <hip/hip_runtime.h>\n" + std::move(text), ""};
-  request.language = Language::hip;
-  request.arch = "gfx90a";
-  return request;
+  return request_of(Language::hip, "kernel.hip", "#include <hip/hip_runtime.h>\n" + text, "gfx90a");
 }
 
 constexpr const char* kReverse = R"(

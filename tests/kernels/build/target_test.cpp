@@ -2,19 +2,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "tests/support/devices.h"
+
 using namespace ratchet;
-
-namespace {
-
-DeviceInfo hopper() {
-  DeviceInfo device;
-  device.kind = DeviceKind::cuda;
-  device.name = "NVIDIA H200";
-  device.arch = "sm_90";
-  return device;
-}
-
-}  // namespace
+using namespace ratchet::test;
 
 TEST_CASE("the implementation follows the suffix and refuses to contradict it", "[target]") {
   CHECK(*resolve_implementation({}, "a.cu") == Implementation::cuda_cpp);

@@ -8,8 +8,10 @@
 
 #include "kernels/contract/planner.h"
 #include "server/core/fields.h"
+#include "tests/support/devices.h"
 
 using namespace ratchet;
+using namespace ratchet::test;
 
 namespace {
 
@@ -21,21 +23,6 @@ struct Asked {
   DeviceInfo device = {};
   TaskRequest completed = {};  ///< what it planned, where that is not the task itself
 };
-
-DeviceInfo some_processor() {
-  DeviceInfo device;
-  device.name = "a processor";
-  device.arch = "x86-64";
-  return device;
-}
-
-DeviceInfo some_gpu() {
-  DeviceInfo device;
-  device.kind = DeviceKind::cuda;
-  device.name = "NVIDIA H200";
-  device.arch = "sm_90";
-  return device;
-}
 
 TaskRequest task_of(const char* text) {
   auto task = decode<TaskRequest>(Json::parse(text));
@@ -118,7 +105,7 @@ std::vector<Asked> every_kind() {
           {"twice.cu",
            "__global__ void twice(const float* x, float* y, int n) { asm(\"wgmma.fence;\"); }", ""},
           {"ref.cpp", "extern \"C\" void reference(const float* x, float* y, int n) {}", ""},
-          some_gpu()),
+          hopper()),
   };
 }
 

@@ -8,8 +8,10 @@
 
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/layout.h"
+#include "tests/support/devices.h"
 
 using namespace ratchet;
+using namespace ratchet::test;
 
 namespace {
 
@@ -21,21 +23,6 @@ const Source kReference{
     "extern \"C\" void reference(const float* x, float* y, int rows, int cols, float alpha) {}",
     ""};
 
-DeviceInfo host() {
-  DeviceInfo device;
-  device.name = "a processor";
-  device.arch = "x86-64";
-  return device;
-}
-
-DeviceInfo hopper() {
-  DeviceInfo device;
-  device.kind = DeviceKind::cuda;
-  device.name = "NVIDIA H200";
-  device.arch = "sm_90";
-  return device;
-}
-
 TaskRequest task() {
   TaskRequest request;
   request.dims = {{"rows", 300}, {"cols", 200}};
@@ -44,7 +31,7 @@ TaskRequest task() {
 }
 
 Error error_of(const TaskRequest& request) {
-  const auto contract = plan_contract(request, kKernel, kReference, host());
+  const auto contract = plan_contract(request, kKernel, kReference, some_processor());
   return contract ? Error{ErrorCode::internal, "no error", ""} : contract.error();
 }
 
@@ -55,7 +42,7 @@ bool has(const std::string& text, std::string_view part) {
 }  // namespace
 
 TEST_CASE("a plain task becomes a contract in the compatible way", "[planner]") {
-  const auto contract = plan_contract(task(), kKernel, kReference, host());
+  const auto contract = plan_contract(task(), kKernel, kReference, some_processor());
 
   REQUIRE(contract);
   CHECK(contract->kernel_name == "soft_max");
@@ -77,7 +64,7 @@ TEST_CASE("buffers are sized by ptr_size, one integer, or a million if nothing i
     const Source kernel{"k.cpp", "extern \"C\" void solve(float* y" + parameters + ") {}", ""};
     const Source reference{"r.cpp", "extern \"C\" void reference(float* y" + parameters + ") {}",
                            ""};
-    const auto contract = plan_contract(request, kernel, reference, host());
+    const auto contract = plan_contract(request, kernel, reference, some_processor());
     return contract ? contract->tensors[0].shape[0] : contract.error().message;
   };
   TaskRequest sized;
@@ -115,13 +102,13 @@ TEST_CASE("a size that nothing uses is refused; one that a shape or the referenc
   CHECK(has(error_of(request).hint, "Leave depth out; the sizes of solve are rows, cols"));
   Source reading = kReference;
   reading.text += "\n// depth\n";
-  CHECK(plan_contract(request, kKernel, reading, host()));
+  CHECK(plan_contract(request, kKernel, reading, some_processor()));
 }
 
 TEST_CASE("cases inherit the common dims and keep their own", "[planner]") {
   auto request = task();
   request.cases = {{{{"rows", 8}}, 2, false}, {{{"rows", 16}, {"cols", 4}}, 1, true}};
-  const auto contract = plan_contract(request, kKernel, kReference, host());
+  const auto contract = plan_contract(request, kKernel, kReference, some_processor());
 
   REQUIRE(contract);
   CHECK(contract->cases[0].dims == Dims{{"rows", 8}, {"cols", 200}});
@@ -133,7 +120,7 @@ TEST_CASE("given tensors must match the signature", "[planner]") {
   auto request = task();
   request.tensors = {{"x", DType::f32, {"rows", "cols"}, Role::in, "normal"},
                      {"y", DType::f32, {"rows", "cols"}, Role::out, "normal"}};
-  REQUIRE(plan_contract(request, kKernel, kReference, host()));
+  REQUIRE(plan_contract(request, kKernel, kReference, some_processor()));
 
   auto wrong = request;
   wrong.tensors[1].dtype = DType::f16;
@@ -166,7 +153,7 @@ TEST_CASE("scalars must be given, exist and fit", "[planner]") {
 TEST_CASE("the reference must take the kernel's parameters", "[planner]") {
   const Source other{"ref.cpp", "extern \"C\" void reference(const float* x, float* y, int n) {}",
                      ""};
-  const auto contract = plan_contract(task(), kKernel, other, host());
+  const auto contract = plan_contract(task(), kKernel, other, some_processor());
 
   REQUIRE_FALSE(contract);
   CHECK(has(contract.error().message, "solve"));
@@ -177,7 +164,7 @@ TEST_CASE("tolerances of ref.py apply unless the call gives its own", "[planner]
                       ""};
   auto request = task();
   request.rtol = 0.5;
-  const auto contract = plan_contract(request, kKernel, python, host());
+  const auto contract = plan_contract(request, kKernel, python, some_processor());
 
   REQUIRE(contract);
   CHECK(contract->atol == 0.25);
@@ -220,7 +207,7 @@ TEST_CASE("weaknesses of a contract are reported", "[planner]") {
   TaskRequest request;
   request.dims = {{"n", 64}};
   request.seed = 42;
-  const auto contract = plan_contract(request, kernel, reference, host());
+  const auto contract = plan_contract(request, kernel, reference, some_processor());
   REQUIRE(contract);
   const auto warnings = contract_warnings(*contract);
   const auto warned = [&](std::string_view code) {
@@ -308,7 +295,7 @@ TEST_CASE("relations that leave no size but the given ones are named", "[planner
   const auto warned = [](const std::vector<std::string>& where) {
     auto request = task();
     request.where = where;
-    const auto contract = plan_contract(request, kKernel, kReference, host());
+    const auto contract = plan_contract(request, kKernel, kReference, some_processor());
     if (!contract) FAIL(contract.error().message);
     const auto warnings = contract_warnings(*contract);
     return std::ranges::find(warnings, "no_hidden_sizes", &Reason::code) != warnings.end();
@@ -331,9 +318,9 @@ TEST_CASE("shapes may use scalars that are whole numbers", "[planner]") {
   request.tensors = {{"x", DType::f32, {"n"}, Role::in, "normal"},
                      {"y", DType::f32, {"n + k"}, Role::out, "normal"}};
 
-  const auto contract = plan_contract(request, kernel, reference, host());
+  const auto contract = plan_contract(request, kernel, reference, some_processor());
   request.tensors[1].shape = {"n * scale"};
-  const auto fraction = plan_contract(request, kernel, reference, host());
+  const auto fraction = plan_contract(request, kernel, reference, some_processor());
 
   if (!contract) FAIL(contract.error().message);
   const auto layout = layout_of(*contract, contract->cases[0].dims);
@@ -352,8 +339,8 @@ TEST_CASE("an input can only be given by a function that exists", "[planner]") {
 
   CHECK(has(error_of(request).message,
             "tensors.x.init: given, but ref.cpp has no function inputs()"));
-  CHECK_FALSE(plan_contract(request, kKernel, without, host()));
-  CHECK(plan_contract(request, kKernel, with, host()));
+  CHECK_FALSE(plan_contract(request, kKernel, without, some_processor()));
+  CHECK(plan_contract(request, kKernel, with, some_processor()));
 }
 
 TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {
@@ -391,7 +378,7 @@ TEST_CASE("dims under other names are shown beside the missing ones", "[planner]
 }
 
 TEST_CASE("buffers too large for the device are refused with both sizes", "[planner]") {
-  auto device = host();
+  auto device = some_processor();
   device.memory_bytes = std::int64_t{1} << 20;
   auto request = task();
   request.dims = {{"rows", 1024}, {"cols", 1024}};  // two buffers of 4 MiB and their guards
@@ -405,7 +392,7 @@ TEST_CASE("buffers too large for the device are refused with both sizes", "[plan
 TEST_CASE("sizes that overflow are refused, not wrapped", "[planner]") {
   auto request = task();
   request.dims = {{"rows", 2147483647}, {"cols", 2147483647}};  // 2^62 elements
-  CHECK_FALSE(plan_contract(request, kKernel, kReference, host()));
+  CHECK_FALSE(plan_contract(request, kKernel, kReference, some_processor()));
   request.tensors = {{"x", DType::f32, {"rows*cols*rows"}, Role::in, "normal"},
                      {"y", DType::f32, {"rows"}, Role::out, "normal"}};
   CHECK(has(error_of(request).message, "tensor x"));
@@ -415,7 +402,7 @@ TEST_CASE("tolerances below the rounding of the type are named", "[planner]") {
   auto request = task();
   request.atol = 0;
   request.rtol = 1e-9;
-  auto contract = plan_contract(request, kKernel, kReference, host());
+  auto contract = plan_contract(request, kKernel, kReference, some_processor());
   REQUIRE(contract);
   const auto named = [&] {
     const auto warnings = contract_warnings(*contract);
