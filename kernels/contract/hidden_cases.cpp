@@ -82,15 +82,27 @@ std::int64_t one_of(std::span<const std::int64_t> sizes, std::int64_t value, Dra
   return sizes[static_cast<std::size_t>(draw.between(0, above - sizes.begin() - 1))];
 }
 
-/// The dims with every size replaced by `replaced(size)`, unless it follows from smaller ones.
+/// The names of dims that must take any size.
+using AnySize = std::set<std::string>;
+
+/// The dims with every size replaced by `replaced(size, any)`, unless it follows from smaller ones;
+/// `any`: whether each dim that has it must take any size.
 template <class Replaced>
-Dims redrawn(const Dims& dims, const Replaced& replaced) {
-  std::map<std::int64_t, int> counts;
-  for (const auto& [name, value] : dims) ++counts[value];
+Dims redrawn(const Dims& dims, const AnySize& free, const Replaced& replaced) {
+  struct Shared {
+    int dims = 0;
+    bool any_size = true;
+  };
+  std::map<std::int64_t, Shared> sizes;
+  for (const auto& [name, value] : dims) {
+    auto& shared = sizes[value];
+    ++shared.dims;
+    shared.any_size = shared.any_size && free.contains(name);
+  }
   std::vector<Drawn> drawn;
-  for (const auto& [value, count] : counts) {  // ascending, so that products find their factors
+  for (const auto& [value, shared] : sizes) {  // ascending, so that products find their factors
     const auto now = related(value, drawn);
-    drawn.push_back({value, now ? *now : replaced(value), count});
+    drawn.push_back({value, now ? *now : replaced(value, shared.any_size), shared.dims});
   }
   Dims result;
   for (const auto& [name, value] : dims)
@@ -116,11 +128,13 @@ constexpr std::array<std::int64_t, 25> kEdges{1,   3,   4,   5,   7,   8,   9,  
 /// Adds cases that fit and are not there yet.
 class EdgeCases {
  public:
-  EdgeCases(const Contract& contract, std::string_view seed) : contract_(contract), draw_(seed) {}
+  EdgeCases(const Contract& contract, const AnySize& free, std::string_view seed)
+      : contract_(contract), free_(free), draw_(seed) {}
 
   void add(const Dims& given, std::span<const std::int64_t> sizes) {
-    const auto dims = mended(
-        contract_, redrawn(given, [&](std::int64_t value) { return one_of(sizes, value, draw_); }));
+    const auto dims = mended(contract_, redrawn(given, free_, [&](std::int64_t value, bool any) {
+                               return any ? one_of(sizes, value, draw_) : value;
+                             }));
     if (seen_.insert(dims).second && fits(contract_, dims, given))
       cases_.push_back({dims, 0, true});
   }
@@ -129,13 +143,32 @@ class EdgeCases {
 
  private:
   const Contract& contract_;
+  const AnySize& free_;
   Draw draw_;
   std::set<Dims> seen_;
   std::vector<Case> cases_;
 };
 
-bool draws_odd_sizes(const Contract& contract) {
-  return contract.any_size || has_odd_dim(contract);
+bool is_odd(std::int64_t size) {
+  return size % 2 == 1 && size > 1;
+}
+
+bool rules_since(const Contract& contract, int version) {
+  return contract.judge && contract.judge->version >= version;
+}
+
+/// All dims with `any_size`, else those that are odd in a given case: an odd height says nothing of
+/// the number of channels. In older runs one odd dim frees all.
+AnySize dims_of_any_size(const Contract& contract) {
+  constexpr int kEachDimSince = 7;
+  AnySize all, odd;
+  for (const auto& given : contract.cases)
+    for (const auto& [name, size] : given.dims) {
+      all.insert(name);
+      if (is_odd(size)) odd.insert(name);
+    }
+  if (contract.any_size) return all;
+  return odd.empty() || rules_since(contract, kEachDimSince) ? odd : all;
 }
 
 /// Whether one case has no more factors of two than the contract promises. Of cases drawn freely,
@@ -143,32 +176,26 @@ bool draws_odd_sizes(const Contract& contract) {
 /// of 64. Older runs keep the sizes that they were created with.
 bool asks_fewest_factors(const Contract& contract) {
   constexpr int kSince = 6;
-  return contract.judge && contract.judge->version >= kSince;
+  return rules_since(contract, kSince);
 }
 
 }  // namespace
-
-bool has_odd_dim(const Contract& contract) {
-  return std::ranges::any_of(contract.cases, [](const Case& one) {
-    return std::ranges::any_of(
-        one.dims, [](const auto& dim) { return dim.second % 2 == 1 && dim.second > 1; });
-  });
-}
 
 std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, int count) {
   std::vector<Case> hidden;
   if (contract.cases.empty()) return hidden;
   Draw draw(seed);
-  const bool any_size = draws_odd_sizes(contract), odd = asks_fewest_factors(contract);
+  const auto free = dims_of_any_size(contract);
+  const bool odd = asks_fewest_factors(contract);
   std::set<Dims> seen;
   for (const auto& given : contract.cases) seen.insert(given.dims);
   const auto wanted = static_cast<std::size_t>(std::max(count, 0));
   // Eight tries per case: if the rules leave few sizes, more tries only repeat them.
   for (std::size_t tries = 0; hidden.size() < wanted && tries < 8 * wanted; ++tries) {
     const auto& given = contract.cases[tries % contract.cases.size()];
-    const auto dims = mended(contract, redrawn(given.dims, [&](std::int64_t value) {
-                               if (value <= kFixedSize && !any_size) return value;
-                               return fresh(value, any_size, odd && hidden.empty(), draw);
+    const auto dims = mended(contract, redrawn(given.dims, free, [&](std::int64_t value, bool any) {
+                               if (value <= kFixedSize && !any) return value;
+                               return fresh(value, any, odd && hidden.empty(), draw);
                              }));
     if (seen.insert(dims).second && fits(contract, dims, given.dims))
       hidden.push_back({dims, 0, true});
@@ -177,8 +204,9 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
 }
 
 std::vector<Case> edge_cases(const Contract& contract, std::string_view seed) {
-  if (!draws_odd_sizes(contract)) return {};
-  EdgeCases edges(contract, seed);
+  const auto free = dims_of_any_size(contract);
+  if (free.empty()) return {};
+  EdgeCases edges(contract, free, seed);
   for (const auto& given : contract.cases) {
     edges.add(given.dims, kTiny);
     edges.add(given.dims, kEdges);
@@ -188,8 +216,9 @@ std::vector<Case> edge_cases(const Contract& contract, std::string_view seed) {
 
 std::vector<Case> deciding_edge_cases(const Contract& contract, std::string_view seed) {
   constexpr int kAtWidths = 4;
-  if (!draws_odd_sizes(contract) || contract.cases.empty()) return {};
-  EdgeCases edges(contract, seed);
+  const auto free = dims_of_any_size(contract);
+  if (free.empty()) return {};
+  EdgeCases edges(contract, free, seed);
   const auto& given = contract.cases.front().dims;
   for (const auto& size : kTiny) edges.add(given, {&size, 1});
   for (int i = 0; i < kAtWidths; ++i) edges.add(given, kEdges);

@@ -12,14 +12,16 @@ namespace ratchet {
 /// None is larger than a given case. Preserved: each dim's power-of-two factor (up to 128),
 /// equality of dims, dims that are multiples or products of others, and dims up to 128 (tile or
 /// head sizes). The first case has odd multiples of those factors (since rules version 6). With
-/// `contract.any_size`, or if a given case has an odd dim, odd sizes are drawn too. `hidden` is
-/// set, `weight` is 0. Pure and thread-safe. Returns fewer than `count` cases (even none) if the
-/// rules leave no other size, or if the contract's tensors or launch do not fit them.
+/// `contract.any_size`, odd sizes are drawn too; without, of the dims that are odd in a given case
+/// (before rules version 7: of all, if one is). `hidden` is set, `weight` is 0. Pure and
+/// thread-safe. Returns fewer than `count` cases (even none) if the rules leave no other size, or
+/// if the contract's tensors or launch do not fit them.
 [[nodiscard]] std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed,
                                              int count);
 
 /// Likewise, of every given case: one whose sizes are 1 to 4, and one whose sizes are one below, at
-/// or one above the widths of vectors, warps and blocks. Empty unless odd sizes are drawn.
+/// or one above the widths of vectors, warps and blocks. Dims of which no odd size is drawn keep
+/// theirs. Empty if that is all of them.
 [[nodiscard]] std::vector<Case> edge_cases(const Contract& contract, std::string_view seed);
 
 /// Edge cases to decide by whether a kernel takes any size at all, so that no later check finds one
@@ -27,8 +29,5 @@ namespace ratchet {
 /// widths.
 [[nodiscard]] std::vector<Case> deciding_edge_cases(const Contract& contract,
                                                     std::string_view seed);
-
-/// Whether a given case has an odd dim, so that kernels must take odd sizes.
-[[nodiscard]] bool has_odd_dim(const Contract& contract);
 
 }  // namespace ratchet

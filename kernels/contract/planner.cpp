@@ -434,7 +434,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
   contract.edge_values = task.edge_values;
   contract.judge = JudgeRules{
-      .version = 6};  // see allows_for_terms, edge_values_of, same_rules_on_devices, hidden_cases
+      .version = 7};  // see allows_for_terms, edge_values_of, same_rules_on_devices, hidden_cases
   if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
   if (const auto status = plan_reference(contract); !status) return status.error();
   if (const auto status = check_outputs(contract); !status) return status.error();
