@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/statistics/conditions.h"
 #include "bench/statistics/distant.h"
 #include "bench/statistics/floors.h"
 #include "bench/statistics/former.h"
 #include "bench/statistics/matches.h"
 #include "bench/statistics/models.h"
+#include "bench/statistics/searches.h"
 #include "kernels/timing/statistics.h"
 #include "server/facts/workload_gain.h"
 
@@ -316,15 +318,25 @@ int main(int argc, char** argv) try {
   app.add_option(
       "--only", wanted,
       "coverage, equal, gains, minorities, distant, screenings, noise, short, own, promotions, "
-      "many, winners");
+      "many, winners, sweeps, ablations, throttled, values");
   CLI11_PARSE(app, argc, argv);
   const std::vector<Section> sections{
-      {"coverage", coverage},     {"equal", equal_kernels},
-      {"gains", small_gains},     {"minorities", minorities},
-      {"distant", distant_sides}, {"screenings", distant_screenings},
-      {"noise", noise_floors},    {"short", short_kernels},
-      {"own", own_noises},        {"promotions", promotions},
-      {"many", many_at_once},     {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
+      {"coverage", coverage},
+      {"equal", equal_kernels},
+      {"gains", small_gains},
+      {"minorities", minorities},
+      {"distant", distant_sides},
+      {"screenings", distant_screenings},
+      {"noise", noise_floors},
+      {"short", short_kernels},
+      {"own", own_noises},
+      {"promotions", promotions},
+      {"many", many_at_once},
+      {"winners", [](int n) { winners(std::max(1, n / 20)); }},
+      {"sweeps", [](int n) { sweeps(std::max(1, n / 10)); }},
+      {"ablations", [](int n) { ablations(std::max(1, n / 10)); }},
+      {"throttled", [](int n) { throttled_sessions(std::max(1, n / 10)); }},
+      {"values", [](int n) { worst_values(std::max(1, n / 10)); }}};
   for (const auto& section : sections)
     if (wanted.empty() || std::ranges::find(wanted, section.name) != wanted.end()) {
       dice().seed(20261123);  // fixed: each table can be made again, with others or alone

@@ -128,11 +128,13 @@ struct RaceLine {
   std::optional<Comparison> speedup;   ///< first ÷ this: `faster` means this kernel is faster
   std::optional<Comparison> slowdown;  ///< this ÷ first: `faster` means the first is faster
   std::vector<Reason> reasons;         ///< why its times do not count
+  /// Of each round, its time ÷ the first one's; 0 where either has none. Empty for the first.
+  std::optional<std::vector<double>> rounds = {};
 
   static constexpr void fields(auto&& visit) {
     using R = RaceLine;
     visit(required<&R::name>(), optional<&R::timing>(), optional<&R::speedup>(),
-          optional<&R::slowdown>(), required<&R::reasons>());
+          optional<&R::slowdown>(), required<&R::reasons>(), optional<&R::rounds>());
   }
 };
 

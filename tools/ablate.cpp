@@ -163,6 +163,7 @@ class Ablation {
       auto& build = fact_.builds[places[i]];
       build.timing = std::move(line.timing);
       build.comparison = std::move(line.slowdown);
+      build.rounds = std::move(line.rounds).value_or(std::vector<double>());
       build.reasons = std::move(line.reasons);
     }
     return {};

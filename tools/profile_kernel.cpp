@@ -47,6 +47,8 @@ struct TimingLine {
   std::optional<double> speedup_vs_best;
   std::optional<Verdict> verdict_vs_best;
   std::optional<double> seconds_to_decide;
+  std::optional<double> tracing_ns;
+  std::optional<Megahertz> clock, device_clock;
   std::vector<std::string> flags;
 
   static constexpr void fields(auto&& visit) {
@@ -63,6 +65,9 @@ struct TimingLine {
           optional<&T::speedup_vs_best>("Best ÷ candidate, from paired rounds."),
           optional<&T::verdict_vs_best>("Against it."),
           optional<&T::seconds_to_decide>("About so long decides what is inconclusive."),
+          optional<&T::tracing_ns>("What recording its kernels may have added, ns."),
+          optional("clock_mhz", &T::clock, "Mean clock, where it was limited, MHz."),
+          optional("device_clock_mhz", &T::device_clock, "The device's highest, MHz."),
           required<&T::flags>("Caveats."));
   }
 };
@@ -96,8 +101,14 @@ std::string caveat(const std::string& flag) {
       std::pair{"own_noise",
                 "two processes of this kernel differ beyond the noise, as where its memory lies "
                 "matters to it: gains below three times that are not told"},
+      std::pair{"tracing_bias",
+                "a call launches several kernels, and recording them may be more than 2 % of its "
+                "time, or of that of a version with more (tracing_ns): a gain by fewer kernels "
+                "within that is not told"},
       std::pair{"few_samples", "too few rounds for an interval; give seconds"},
-      std::pair{"power_limited", "power or heat held the clock down, for all versions alike"}};
+      std::pair{"power_limited",
+                "power or heat held the clock (clock_mhz) below 90 % of the "
+                "device's highest (device_clock_mhz), for all versions alike"}};
   const auto known =
       std::ranges::find(kMeanings, flag, [](const auto& one) { return std::string(one.first); });
   return known == kMeanings.end() ? flag : fmt::format("{}: {}", flag, known->second);
@@ -184,7 +195,10 @@ TimingLine line_of(const Profile& profile) {
                   .samples = t.samples,
                   .discarded = t.discarded,
                   .verdict = profile.verdict,
+                  .tracing_ns = t.tracing_ns,
                   .flags = t.flags};
+  if (std::ranges::find(t.flags, "power_limited") != t.flags.end())
+    line.clock = t.clock, line.device_clock = t.device_clock;
   for (const auto& comparison : profile.comparisons) {
     for (const auto& flag : comparison.flags.value_or(std::vector<std::string>{}))
       if (std::ranges::find(line.flags, flag) == line.flags.end()) line.flags.push_back(flag);

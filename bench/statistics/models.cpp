@@ -19,9 +19,13 @@ std::vector<wire::Samples> Kernel::round(bool busy, double progress) {
   const double shared = std::sqrt(model_.correlation) * normal_(random_);
   const double all = (1 + model_.drift * (progress - 0.5)) * (busy ? 1 + model_.burst_slower : 1);
   std::vector<wire::Samples> blocks(kBlocksOfRound);
-  for (auto& block : blocks)
+  for (auto& block : blocks) {
+    const bool limited = model_.throttled_at < 1 && (busy || uniform_(random_) < model_.throttled);
+    const double clock = limited ? model_.throttled_at : 1;
     for (std::size_t i = 0; i < model_.calls_of_block; ++i)
-      block.elapsed_ns.push_back(all * call(shared));
+      block.elapsed_ns.push_back(all * call(shared) / clock);
+    if (model_.throttled_at < 1) block.clock_mhz.assign(model_.calls_of_block, 1980 * clock);
+  }
   return blocks;
 }
 

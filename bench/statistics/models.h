@@ -23,6 +23,8 @@ struct TimeModel {
   double outlier_ns = 0;    ///< … for so long
   double slow_share = 0;    ///< of calls in which the kernel itself is slow …
   double slow_factor = 1;   ///< … by this factor
+  double throttled = 0;     ///< share of blocks in which this kernel has a lower clock …
+  double throttled_at = 1;  ///< … this share of the highest; in busy rounds for all kernels
   std::size_t calls_of_block = 12;
 };
 

@@ -6,17 +6,20 @@
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "kernels/build/target.h"
 #include "kernels/contract/layout.h"
 #include "kernels/lab/laboratory.h"
-#include "kernels/process/device_contention.h"
+#include "kernels/lab/neighbors.h"
+#include "kernels/lab/physics.h"
 #include "kernels/process/energy_meter.h"
 #include "kernels/timing/energy.h"
 #include "kernels/timing/statistics.h"
 #include "kernels/timing/sustained.h"
 #include "server/core/clock.h"
+#include "server/core/figures.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/facts/workload_gain.h"
@@ -52,6 +55,25 @@ void add_speedups(BenchmarkRow& row, const Timing& candidate) {
   row.speedup_median = row.timing->median.value / candidate.median.value;
 }
 
+/// What the clock that takes times adds to them, and what the device's own clock was.
+void note_instrument(const BenchmarkRow& row, BenchmarkReport& report) {
+  const Timing& timing = *row.timing;
+  const auto flagged = [&](const char* flag) {
+    return std::ranges::find(timing.flags, flag) != timing.flags.end();
+  };
+  const auto begin = fmt::format("{}: {}: ", dims_text(row.dims), row.name);
+  if (flagged(kTracingBias))
+    report.notes.push_back(fmt::format(
+        "{}a call launches several kernels, and recording them may have added up to {} ({:.1f} %) "
+        "to it: a gain by fewer kernels within that is not told",
+        begin, time_text(*timing.tracing_ns), 100 * *timing.tracing_ns / timing.median.value));
+  if (flagged(kPowerLimited) && timing.clock && timing.device_clock)
+    report.notes.push_back(
+        fmt::format("{}power or heat held the clock at {:.0f} of at most {:.0f} "
+                    "MHz",
+                    begin, timing.clock->value, timing.device_clock->value));
+}
+
 /// The candidate's row of a case, to which the other rows are compared.
 const Timing* candidate_timing(const BenchmarkReport& report, const Dims& dims) {
   for (const auto& row : report.rows)
@@ -75,6 +97,7 @@ void add_rows(const Contract& contract, const SessionRecord& session, const Sess
     if (row.timing && flag_resolution(contract.device_kind, *row.timing))
       report.notes.push_back(fmt::format("{}: {} takes {:.0f} ns, too short for the clock",
                                          dims_text(dims), record.name, row.timing->median.value));
+    if (row.timing) note_instrument(row, report);
     if (i > 0 && !candidate_failed) {
       auto compared = comparison_of(session, i);
       if (compared) row.comparison = *std::move(compared);
@@ -84,6 +107,40 @@ void add_rows(const Contract& contract, const SessionRecord& session, const Sess
     report.rows.push_back(std::move(row));
   }
   report.correct = report.correct && !candidate_failed;
+}
+
+/// Holds the rows of a case, whose processes have ended, against what the device can do. A row that
+/// is faster than its declared work allows does not count; without declared work that is a caveat,
+/// as a kernel may not need all of its data: its answers on these inputs were right.
+void judge_rows(Physics& physics, std::span<BenchmarkRow> rows, BenchmarkReport& report,
+                const CallContext& call) {
+  for (auto& row : rows) {
+    // Data that stays from call to call may lie in a cache whose roof nobody measured.
+    if (!row.timing || row.timing->cache_mode != CacheMode::cold) continue;
+    auto judged = physics.judge(row.dims, *row.timing, call);
+    if (!judged) {
+      report.notes.push_back(fmt::format("{}: {} was not held against what the device can do: {}",
+                                         dims_text(row.dims), row.name, judged.error().message));
+      continue;
+    }
+    if (!judged->reason) continue;
+    if (!judged->declared) {
+      row.timing->flags.emplace_back(kImplausiblyFast);
+      report.notes.push_back(fmt::format(
+          "{}: {} is faster than all of its tensors can be moved ({}); declare work if it needs "
+          "only a part",
+          dims_text(row.dims), row.name, judged->reason->message));
+      continue;
+    }
+    row = unmeasured(row.name, "failed", judged->reason->text(), row.dims);
+    if (row.name != kCandidate) continue;
+    report.correct = false;
+    for (auto& other : rows) {
+      other.comparison.reset();
+      other.speedup_mean.reset();
+      other.speedup_median.reset();
+    }
+  }
 }
 
 /// The paired speed-up of a row, else the ratio of the medians.
@@ -253,7 +310,7 @@ void add_energy(const DeviceInfo& device, const std::vector<Contestant>& contest
 
 Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRequest& request,
                       const Case& one, std::string_view run_secret, ArenaSource& source,
-                      const DeviceContention& others, BenchmarkReport& report, CallContext& call) {
+                      const Neighbors& neighbors, BenchmarkReport& report, CallContext& call) {
   Versions versions{{kCandidate, request.candidate}};
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.parent) versions.emplace_back("parent", request.parent);
@@ -299,7 +356,7 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
     return {};
   }
   if (device->device.kind != DeviceKind::cuda || &one != &contract.cases.front()) return {};
-  if (others.processes.empty())
+  if (!neighbors.any())
     add_energy(device->device, field.contestants(), *sustained, on, **arenas, one.dims, report,
                call);
   else
@@ -323,7 +380,8 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   if (!turn) return turn.error();
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
-  const auto contention = device_contention(device->device, call);
+  Neighbors neighbors(device->device, call);
+  Physics physics(*this, contract, device->device);
   const std::size_t contestants =
       1 + (request.v0 ? 1 : 0) + (request.parent ? 1 : 0) + asked.baselines.size();
   auto source = ArenaSource::open(reference_parts(contract), contract, contestants, call);
@@ -339,18 +397,21 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.prewarm_calls = request.prewarm_calls;
   report.candidate_digest = request.candidate->build.binary_digest;
   report.correct = true;
-  report.notes.push_back(described(contention) +
-                         (contention.processes.empty()
-                              ? ""
-                              : "; they slow all contestants, and not always alike: benchmark "
-                                "again when they have ended"));
   if (request.values != kNormalValues)
     report.notes.push_back(fmt::format(
         "timed on {} values, on which the version's profile was judged", request.values));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
+    const auto first = static_cast<std::ptrdiff_t>(report.rows.size());
     auto done =
-        benchmark_case(*this, contract, asked, one, run_secret, *source, contention, report, call);
+        benchmark_case(*this, contract, asked, one, run_secret, *source, neighbors, report, call);
+    neighbors.look_again();
+    const std::span rows(report.rows.begin() + first, report.rows.end());
+    for (auto& row : rows) {
+      if (row.timing) neighbors.note(*row.timing);
+      if (row.comparison) neighbors.note(*row.comparison);
+    }
+    judge_rows(physics, rows, report, call);
     if (done) continue;
     if (call.canceled()) return done.error();
     // This case failed; the other cases still count.
@@ -358,6 +419,11 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
     report.notes.push_back(
         fmt::format("{} left out: {}", dims_text(one.dims), done.error().message));
   }
+  report.notes.insert(
+      report.notes.begin(),
+      neighbors.text() + (neighbors.any() ? "; they slow all contestants, and not always alike: "
+                                            "benchmark again when they have ended"
+                                          : ""));
   add_gains(contract, asked.baselines, report);
   report.elapsed_ms = milliseconds_since(begin);
   return report;

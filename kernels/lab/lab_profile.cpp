@@ -25,8 +25,9 @@
 #include "kernels/lab/interventions.h"
 #include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
+#include "kernels/lab/neighbors.h"
 #include "kernels/lab/over_values.h"
-#include "kernels/process/device_contention.h"
+#include "kernels/lab/physics.h"
 #include "server/core/clock.h"
 #include "server/core/hash.h"
 
@@ -53,19 +54,6 @@ bool clock_moved(const std::vector<Ceiling>& roofs, const std::optional<Megahert
   if (seen->value >= least * (1 - kSame) && seen->value <= most * (1 + kSame)) return false;
   return std::ranges::none_of(known,
                               [&](double one) { return std::abs(seen->value / one - 1) <= kSame; });
-}
-
-/// All bytes a kernel reads and writes at least.
-double tensor_bytes(const wire::ArenaLayout& layout) {
-  double bytes = 0;
-  for (const auto& buffer : layout.buffers)
-    bytes += static_cast<double>(buffer.bytes()) * (buffer.role == Role::inout ? 2 : 1);
-  return bytes;
-}
-
-void note_contention(const DeviceContention& contention, Timing& timing) {
-  if (!contention.processes.empty()) timing.flags.emplace_back("device_shared");
-  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(contention);
 }
 
 /// Says where a clock or the noise leaves less to be seen than was asked for.
@@ -264,7 +252,7 @@ void take_diagnosis(Diagnosis diagnosis, Profile& profile) {
 /// as fast again.
 Status measure_again(LabParts& lab, const Contract& contract, const ProfileRequest& request,
                      std::string_view run_secret, Profile& profile, const CallContext& call) {
-  profile.timing.flags.emplace_back("implausibly_fast");
+  profile.timing.flags.emplace_back(kImplausiblyFast);
   const Versions alone{{"candidate", request.candidate}};
   SessionPlan plan;
   plan.time_limit = lab.options.timing_limit;
@@ -280,7 +268,7 @@ Status measure_again(LabParts& lab, const Contract& contract, const ProfileReque
   profile.verdict = Verdict::invalid;
   profile.reasons.push_back(
       record.reasons.empty()
-          ? Reason{"implausibly_fast",
+          ? Reason{kImplausiblyFast,
                    "it is faster than its data can be moved, but was not so on other inputs",
                    {}}
           : record.reasons.front());
@@ -290,33 +278,14 @@ Status measure_again(LabParts& lab, const Contract& contract, const ProfileReque
 Status judge_physics(LabParts& lab, const Contract& contract, const DeviceInfo& device,
                      const ProfileRequest& request, std::string_view run_secret, Profile& profile,
                      const CallContext& call) {
-  const auto& dims = contract.cases.front().dims;
-  auto work = work_of(contract, dims);
-  if (!work) return work.error();
-  const auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
-  const bool declared = work->has_value();
-  // Undeclared work is at least reading every input and writing every output, as far as known.
-  if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
-  const auto verdict = [&](const std::vector<Ceiling>& roofs) {
-    return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
-                                output_bytes(*layout), device.l2_bytes, highest_bandwidth(roofs),
-                                cache_ceiling(roofs),
-                                physical_compute_ceiling(roofs, (*work)->type)});
-  };
-  auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
-  if (!roofs) return roofs.error();
-  if (!verdict(*roofs)) return {};
-  // The roof may have been measured under contention: it is measured again before a kernel is
-  // called impossible, and the report says so.
-  roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
-  if (!roofs) return roofs.error();
-  profile.timing.flags.emplace_back("ceilings_measured_again");
-  auto reason = verdict(*roofs);
-  if (!reason) return {};
-  if (!declared) return measure_again(lab, contract, request, run_secret, profile, call);
+  auto judged =
+      Physics(lab, contract, device).judge(contract.cases.front().dims, profile.timing, call);
+  if (!judged) return judged.error();
+  if (judged->measured_again) profile.timing.flags.emplace_back("ceilings_measured_again");
+  if (!judged->reason) return {};
+  if (!judged->declared) return measure_again(lab, contract, request, run_secret, profile, call);
   profile.verdict = Verdict::invalid;
-  profile.reasons.push_back(*std::move(reason));
+  profile.reasons.push_back(*std::move(judged->reason));
   return {};
 }
 
@@ -338,7 +307,7 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
   auto greeted = greeting(contract.device_kind, contract.device, call);
   if (!greeted) return greeted.error();
   const DeviceInfo device = greeted->device;
-  const auto contention = device_contention(device, call);
+  Neighbors neighbors(device, call);
   const bool compares =
       request.parent != nullptr || request.v0 != nullptr || request.best != nullptr;
   // Calibrating the noise, and timing on other values, take longer than all else: v0 goes without.
@@ -388,7 +357,6 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
   auto timing = timing_of(*session, 0, plan);
   if (!timing) return timing.error();
   profile.timing = *std::move(timing);
-  note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
   note_resolution(contract, profile);
   if (compares) {
@@ -398,6 +366,9 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
         !done)
       return done.error();
   }
+  neighbors.look_again();
+  neighbors.note(profile.timing);
+  for (auto& comparison : profile.comparisons) neighbors.note(comparison);
   if (profile.own_noise) {
     profile.timing.flags.emplace_back(kOwnNoise);
     for (auto& comparison : profile.comparisons) hold_against_own(*profile.own_noise, comparison);

@@ -10,6 +10,7 @@
 
 #include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
+#include "kernels/lab/neighbors.h"
 #include "kernels/source/size_dispatch.h"
 #include "server/core/hash.h"
 
@@ -30,10 +31,12 @@ RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPla
 
 /// One line per contestant, with speed-ups that hold together.
 std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& plan,
-                               DeviceKind kind) {
+                               DeviceKind kind, const Neighbors& neighbors) {
   std::vector<RaceLine> lines;
-  for (std::size_t i = 0; i < session.contestants.size(); ++i)
+  for (std::size_t i = 0; i < session.contestants.size(); ++i) {
     lines.push_back(line_of(session, i, plan, kind));
+    if (lines.back().timing) neighbors.note(*lines.back().timing);
+  }
   if (!session.contestants.front().reasons.empty()) return lines;
   const auto speedups = challenges_of(session);
   if (!speedups) return lines;
@@ -44,7 +47,9 @@ std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& 
     line->speedup->against = session.contestants.front().name;
     for (const auto& timing : {line->timing, lines.front().timing})
       if (timing) judge_resolution(*timing, *line->speedup);
+    neighbors.note(*line->speedup);
     line->slowdown = inverted(*line->speedup, line->name);
+    line->rounds = round_ratios(session, static_cast<std::size_t>(line - lines.begin()));
   }
   return lines;
 }
@@ -102,6 +107,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   plan.samples = race.samples;
   plan.sparing = true;
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
+  Neighbors neighbors(device->device, call);
   auto session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
   if (!session && aside.spares.served() && !call.canceled()) {
     // The fault may be of a process that had waited: with new ones it counts.
@@ -109,6 +115,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
     session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
   }
   if (!session) return session.error();
+  neighbors.look_again();
   if (race.ahead.any() && !queue.wanted(*turn)) {
     const bool race_follows = !race.ahead.races.empty();
     if (race_follows)
@@ -118,7 +125,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
     queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), IdleJudge{}, std::move(aside)),
                 race_follows);
   }
-  return lines_of(*session, plan, contract.device_kind);
+  return lines_of(*session, plan, contract.device_kind, neighbors);
 }
 
 Result<Source> Laboratory::dispatcher(const Contract& contract,

@@ -55,13 +55,6 @@ bool needs_a_closer_look(const ValueTime& one, const Comparison& normal) {
          (one.against_parent && apart(*one.against_parent, normal.speedup));
 }
 
-/// Whether values change the time of the candidate, or its speed-up over its parent.
-bool notable(const ValueTime& one, const Comparison& normal) {
-  const auto verdict = one.against_normal.verdict;
-  return verdict == Verdict::faster || verdict == Verdict::slower ||
-         (one.against_parent && differ(normal, *one.against_parent));
-}
-
 /// How the candidate does on these values: against its parent, or itself on normal ones where the
 /// parent fails.
 double figure_of(const ValueTime& one) {
@@ -75,8 +68,14 @@ bool may_decide(const ValueTime& one) {
          (one.against_parent && one.against_parent->verdict == Verdict::slower);
 }
 
-/// From the values on which it is fastest to those on which it is slowest; `normal`: against its
-/// parent on normal ones.
+}  // namespace
+
+bool notable(const ValueTime& one, const Comparison& normal) {
+  const auto verdict = one.against_normal.verdict;
+  return verdict == Verdict::faster || verdict == Verdict::slower ||
+         (one.against_parent && differ(normal, *one.against_parent));
+}
+
 ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comparison& normal) {
   const auto [slowest, fastest] =
       std::ranges::minmax(all, {}, [](const ValueTime& one) { return one.against_normal.speedup; });
@@ -94,8 +93,6 @@ ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comp
   }
   return range;
 }
-
-}  // namespace
 
 /// The candidate on these values against itself on normal ones, and against its parent on these.
 Result<ValueTime> OverValues::on(const std::string& values, const Sessions& sessions,

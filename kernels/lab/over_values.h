@@ -15,6 +15,15 @@ namespace ratchet {
 /// Adds the comparisons of a session's first contestant with the others to the profile.
 void take_comparisons(const SessionRecord& session, Profile& profile);
 
+/// Whether values change the time of the candidate, or its speed-up over its parent; `normal`: that
+/// on normal ones. Pure.
+[[nodiscard]] bool notable(const ValueTime& one, const Comparison& normal);
+
+/// From the values on which it is fastest to those on which it is slowest, and those that its
+/// verdict is of: on which it does worst against its parent. Pure.
+[[nodiscard]] ValueRange range_of(const std::vector<ValueTime>& all, double median,
+                                  const Comparison& normal);
+
 /// How a kernel's time depends on the values of its inputs. Kernels are timed on normal values, and
 /// one that recognizes them may compute less on those than on others that the check also draws.
 class OverValues {

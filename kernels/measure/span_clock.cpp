@@ -20,21 +20,23 @@ Result<std::unique_ptr<SpanClock>> SpanClock::create() {
 }
 
 void SpanClock::note(const CUpti_Activity& record) {
-  const auto add = [&](const auto& one, bool blocker) {
-    works_.push_back({static_cast<double>(one.start), static_cast<double>(one.end), blocker});
+  const auto add = [&](const auto& one, bool blocker, bool in_graph) {
+    works_.push_back(
+        {static_cast<double>(one.start), static_cast<double>(one.end), blocker, in_graph});
   };
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto& kernel = reinterpret_cast<const KernelRecord&>(record);
-      add(kernel, kernel.name && std::string_view(kernel.name) == kBlockerKernel);
+      add(kernel, kernel.name && std::string_view(kernel.name) == kBlockerKernel,
+          kernel.graphId != 0);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      add(reinterpret_cast<const CopyRecord&>(record), false);
+      add(reinterpret_cast<const CopyRecord&>(record), false, false);
       break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      add(reinterpret_cast<const FillRecord&>(record), false);
+      add(reinterpret_cast<const FillRecord&>(record), false, false);
       break;
     default:
       break;
@@ -57,9 +59,11 @@ SpanClock::Span SpanClock::take() {
       continue;
     first = span.works == 0 ? work.start_ns : std::min(first, work.start_ns);
     last = std::max(last, work.end_ns);
+    span.tracing_ns += work.in_graph ? kTracedNodeNs : kTracedLaunchNs;
     ++span.works;
   }
   works_.clear();
+  if (span.works < 2) span.tracing_ns = 0;
   span.ns = last - first;
   return span;
 }

@@ -136,6 +136,7 @@ Status Timer::read_clocks(Shot& shot) {
   const auto span = spans_->take();
   if (span.blockers > 1)
     shot.failure = std::string("a kernel has the reserved name ") + kBlockerKernel + "; rename it";
+  shot.tracing_ns = span.tracing_ns;
   if (span.works > 0) shot.span_ns = std::max(kLeastNs, span.ns);
   // The call did no work on the device.
   if (span.works == 0 && span.blockers == 1 && shot.elapsed_ns < kNothingNs)
@@ -221,6 +222,7 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
     sampled.failure = shot->failure;
     if (sampled.failure) return {};
     sampled.elapsed_ns.push_back(shot->elapsed_ns);
+    sampled.tracing_ns = std::max(sampled.tracing_ns, shot->tracing_ns);
     if (shot->span_ns) spans_ns_.push_back(*shot->span_ns);
     tails_ns_.push_back(shot->tail_ns);
     if (!shot->work_is_there) {

@@ -39,6 +39,7 @@ struct Sampled {
   std::vector<std::string> flags;
   bool time_limit_hit = false;
   bool by_events = true;               ///< false: by the device's own timestamps
+  double tracing_ns = 0;               ///< most that recording may have added to a sample
   std::optional<std::string> failure;  ///< of the call; samples before it are kept
 };
 
@@ -77,6 +78,7 @@ class Timer {
   struct Shot {
     double elapsed_ns = 0;          ///< by events, or the host's clock
     std::optional<double> span_ns;  ///< by the span clock
+    double tracing_ns = 0;          ///< see SpanClock
     double tail_ns = 0;             ///< from the stop event to the end of all work
     bool block_expired = false;     ///< the call did not return while the streams were blocked
     bool work_is_there = true;

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
 
+#include "kernels/process/descendants.h"
 #include "server/core/process.h"
 
 namespace ratchet {
@@ -29,7 +32,7 @@ DeviceContention on_gpu(const DeviceInfo& device, const CallContext& call) {
   spec.environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
   const auto said = run_program(spec, kPatience, call.stop());
   if (!said || !said->status.clean()) return {{}, "not known: nvidia-smi failed"};
-  return {parse_compute_apps(said->out, device.uuid), "nvidia-smi"};
+  return {parse_compute_apps(said->out, device.uuid, descendants_of(::getpid())), "nvidia-smi"};
 }
 
 DeviceContention on_host(const DeviceInfo& device) {
@@ -47,7 +50,8 @@ DeviceContention on_host(const DeviceInfo& device) {
 
 }  // namespace
 
-std::vector<std::string> parse_compute_apps(const std::string& csv, const std::string& uuid) {
+std::vector<std::string> parse_compute_apps(const std::string& csv, const std::string& uuid,
+                                            const std::vector<pid_t>& own) {
   std::vector<std::string> found;
   std::istringstream lines(csv);
   for (std::string line; std::getline(lines, line);) {
@@ -56,8 +60,11 @@ std::vector<std::string> parse_compute_apps(const std::string& csv, const std::s
     std::getline(fields, owner, ',');
     std::getline(fields, pid, ',');
     std::getline(fields, name);
-    if (trimmed_field(owner) == uuid && !trimmed_field(pid).empty())
-      found.push_back(fmt::format("pid {} {}", trimmed_field(pid), trimmed_field(name)));
+    const auto number = trimmed_field(pid);
+    if (trimmed_field(owner) != uuid || number.empty()) continue;
+    if (std::ranges::any_of(own, [&](pid_t one) { return std::to_string(one) == number; }))
+      continue;
+    found.push_back(fmt::format("pid {} {}", number, trimmed_field(name)));
   }
   return found;
 }

@@ -24,11 +24,14 @@ struct Samples {
   bool time_limit_hit = false;
   std::string conditions;      ///< which clock, which cores; for display
   std::optional<double> held;  ///< share of the block in which other processes held the cores
+  /// Of a call of several kernels: what recording them may have added to its time.
+  std::optional<double> tracing_ns;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Samples::elapsed_ns>(), required<&Samples::clock_mhz>(),
           required<&Samples::flags>(), required<&Samples::time_limit_hit>(),
-          required<&Samples::conditions>(), optional<&Samples::held>());
+          required<&Samples::conditions>(), optional<&Samples::held>(),
+          optional<&Samples::tracing_ns>());
   }
 };
 

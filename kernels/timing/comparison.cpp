@@ -1,10 +1,11 @@
-// What is said about a comparison once it has been computed.
-
-#include "kernels/timing/statistics.h"
+#include "kernels/timing/comparison.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
+
+#include "kernels/timing/statistics.h"
 
 namespace ratchet {
 namespace {
@@ -18,14 +19,45 @@ void leave_open(double low, double high, double noise, const char* flag, Compari
   add_flag(comparison, flag);
 }
 
+/// Leaves a verdict open that would not stand without what these shares of the sides' times are
+/// due to; when they are alike, the speed-up is the same without it.
+void judge_without(double candidate_share, double other_share, const char* flag,
+                   Comparison& comparison) {
+  const double corrected = (1 - other_share) / std::max(1 - candidate_share, 0.01);
+  leave_open(comparison.ci_low * std::min(corrected, 1.0),
+             comparison.ci_high * std::max(corrected, 1.0), 1 + comparison.noise_floor, flag,
+             comparison);
+}
+
 }  // namespace
 
 void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
-  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
-  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
-  leave_open(comparison.ci_low * std::min(corrected, 1.0),
-             comparison.ci_high * std::max(corrected, 1.0), 1 + comparison.noise_floor, kCoresHeld,
-             comparison);
+  judge_without(candidate_held, other_held, kCoresHeld, comparison);
+}
+
+void judge_tracing(double candidate_share, double other_share, Comparison& comparison) {
+  judge_without(candidate_share, other_share, kTracingBias, comparison);
+}
+
+double tracing_of(std::span<const wire::Samples> blocks) {
+  double most = 0;
+  for (const auto& block : blocks) most = std::max(most, block.tracing_ns.value_or(0));
+  return most;
+}
+
+double tracing_share(std::span<const wire::Samples> blocks) {
+  const double tracing = tracing_of(blocks);
+  std::vector<double> times;
+  for (const auto& block : blocks)
+    times.insert(times.end(), block.elapsed_ns.begin(), block.elapsed_ns.end());
+  if (tracing <= 0 || times.empty()) return 0;
+  return std::min(1.0, tracing / median_of(std::move(times)));
+}
+
+void note_tracing(double tracing_ns, Timing& timing) {
+  if (!(tracing_ns > 0)) return;
+  timing.tracing_ns = tracing_ns;
+  if (tracing_ns > kMostTracing * timing.median.value) timing.flags.emplace_back(kTracingBias);
 }
 
 std::optional<double> own_noise(const Comparison& itself) {

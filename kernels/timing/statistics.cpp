@@ -13,25 +13,6 @@
 namespace ratchet {
 namespace {
 
-/// P(Bin(n, 1/2) <= k).
-double binomial_tail(std::size_t n, std::size_t k) {
-  double log_term = std::log(0.5) * static_cast<double>(n);
-  double sum = 0;
-  for (std::size_t i = 0; i <= k; ++i) {
-    sum += std::exp(log_term);
-    log_term += std::log(static_cast<double>(n - i)) - std::log(static_cast<double>(i + 1));
-  }
-  return sum;
-}
-
-double sorted_quantile(const std::vector<double>& sorted, double share) {
-  const double position = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  const double part = position - static_cast<double>(below);
-  return sorted[below] + part * (sorted[above] - sorted[below]);
-}
-
 // Three standard deviations of a normal distribution, in median absolute deviations.
 constexpr double kNear = 4.45;
 // Adjacent ticks of a device's clock count as near whatever their scatter, which is zero when most
@@ -41,30 +22,6 @@ constexpr double kTicksShare = 0.25;
 
 constexpr const char* kBelowResolution = "below_resolution";
 constexpr const char* kFewSamples = "few_samples";
-constexpr const char* kPowerLimited = "power_limited";
-
-struct Interval {
-  double low = 0;
-  double high = 0;
-  bool real = false;  ///< false: min … max of too few values
-};
-
-/// Between the order statistics that miss the median less and more often than `error_rate`
-/// (Hettmansperger and Sheather 1986): few rounds would else waste much of the rate.
-Interval median_interval(const std::vector<double>& sorted, double error_rate = kErrorRate) {
-  const auto n = sorted.size();
-  const auto index = interval_index(n, error_rate);
-  const auto k = index.value_or(0);
-  if (!index || k + 1 >= n / 2) return {sorted[k], sorted[n - 1 - k], index.has_value()};
-  const double outer = 2 * binomial_tail(n, k);
-  const double inner = 2 * binomial_tail(n, k + 1);
-  const double share = (error_rate - outer) / (inner - outer);
-  const auto depth = static_cast<double>(k + 1);
-  const double size = static_cast<double>(n);
-  const double part = (size - depth) * share / (depth + (size - 2 * depth) * share);
-  return {sorted[k] + part * (sorted[k + 1] - sorted[k]),
-          sorted[n - 1 - k] - part * (sorted[n - 1 - k] - sorted[n - 2 - k]), true};
-}
 
 /// Samples in launch order after the clock check, by rounds.
 struct Kept {
@@ -74,6 +31,10 @@ struct Kept {
   std::size_t clocked = 0;
   int discarded = 0;
   int throttled = 0;
+
+  [[nodiscard]] double throttled_share() const {
+    return throttled > 0 ? 1.0 * throttled / (kept + throttled) : 0;
+  }
 };
 
 double highest_clock(std::span<const wire::Samples> blocks) {
@@ -358,34 +319,16 @@ PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wi
   auto b = keep(other, discard_first, highest);
   PairedSeries series;
   series.throttled = a.throttled + b.throttled;
+  series.candidate_share = a.throttled_share();
+  series.other_share = b.throttled_share();
   const auto shared = std::min(a.rounds.size(), b.rounds.size());
   for (std::size_t i = 0; i < shared; ++i)
-    if (!a.rounds[i].empty() && !b.rounds[i].empty())
+    if (!a.rounds[i].empty() && !b.rounds[i].empty()) {
       series.rounds.push_back({std::move(a.rounds[i]), std::move(b.rounds[i])});
+      series.at.push_back(i);
+    }
   series.lost = shared - series.rounds.size();
   return series;
-}
-
-std::optional<std::size_t> interval_index(std::size_t n, double error_rate) {
-  // In logarithms, because 0.5^n underflows beyond n = 1074.
-  const double log_half = std::log(0.5) * static_cast<double>(n);
-  double log_term = log_half;  // of P(Bin = 0)
-  double below = 0;            // P(Bin <= k-1)
-  std::size_t k = 0;
-  while (k < n / 2) {
-    below += std::exp(log_term);
-    if (2 * below > error_rate) break;
-    ++k;
-    log_term += std::log(static_cast<double>(n - k + 1)) - std::log(static_cast<double>(k));
-  }
-  if (k == 0) return std::nullopt;
-  return k - 1;
-}
-
-std::size_t fewest_rounds(double error_rate) {
-  std::size_t rounds = 1;
-  while (!interval_index(rounds, error_rate)) ++rounds;
-  return rounds;
 }
 
 Result<std::vector<Comparison>> compare_all(std::span<const Rival> rivals, double error_rate) {

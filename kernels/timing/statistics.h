@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "kernels/protocol/messages.h"
+#include "kernels/timing/comparison.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
+#include "server/facts/order_statistics.h"
 
 namespace ratchet {
 
@@ -18,9 +20,6 @@ namespace ratchet {
 /// throttled and dropped. nvbench (measure_cold) drops samples below 75 % of the default clock; the
 /// highest clock seen replaces the default one, which not every device reports.
 inline constexpr double kThrottleShare = 0.75;
-
-/// How often an interval may miss the true value.
-inline constexpr double kErrorRate = 0.05;
 
 /// Lower bound of any calibrated noise.
 inline constexpr double kLeastNoise = 0.005;
@@ -34,10 +33,10 @@ inline constexpr double kLeastNoise = 0.005;
 /// reaches at least a tick over the root of their number to both sides. With fewer than 6 rounds it
 /// is min … max of the samples and flagged `few_samples`. Quantiles are interpolated linearly.
 /// Flags of the blocks are merged; `power_limited` is added where the mean clock is below
-/// `kPowerLimitedShare` of `device_clock_mhz`, the highest clock the device was seen at (0:
-/// unknown). `stop_reason` is `time_limit` when the last block hit its limit, else `sample_limit`
-/// (the caller overrides it when it stopped at its target). Errors: `unavailable` when no sample is
-/// left, or fewer than half survived the clock check (code text "too noisy").
+/// `kPowerLimitedShare` of `device_clock_mhz`, the device's highest clock (0: unknown).
+/// `stop_reason` is `time_limit` when the last block hit its limit, else `sample_limit` (the caller
+/// overrides it when it stopped at its target). Errors: `unavailable` when no sample is left, or
+/// fewer than half survived the clock check (code text "too noisy").
 [[nodiscard]] Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_first,
                                        CacheMode cache_mode, double device_clock_mhz = 0);
 
@@ -47,6 +46,7 @@ inline constexpr std::size_t kBlocksOfRound = 2;
 /// A mean clock below this share of the device's highest means that power or temperature limit it.
 /// Both sides of a comparison are limited alike, so its samples count.
 inline constexpr double kPowerLimitedShare = 0.9;
+inline constexpr const char* kPowerLimited = "power_limited";
 
 /// Times below this are too short for the device's clock: 20 of its finest ticks (32 ns on GPUs; on
 /// the host the cost of reading the clock, about 25 ns).
@@ -76,8 +76,11 @@ struct PairedRound {
 /// highest clock of both series.
 struct PairedSeries {
   std::vector<PairedRound> rounds;  ///< those with samples left on both sides
+  std::vector<std::size_t> at;      ///< which of the session's rounds they are
   std::size_t lost = 0;             ///< rounds without
   int throttled = 0;                ///< samples dropped for their clock
+  double candidate_share = 0;       ///< of its samples that were dropped so, 0..1
+  double other_share = 0;
 };
 [[nodiscard]] PairedSeries paired(std::span<const wire::Samples> candidate,
                                   std::span<const wire::Samples> other, int discard_first);
@@ -110,51 +113,8 @@ inline constexpr double kSameMargin = 0.01;
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
 
-/// Flags of a comparison. `kBimodal`: see above. `kThrottled`: samples were dropped for their
-/// clock. `kCoresHeld`: see `judge_neighbors`. `kOwnNoise`: see `hold_against_own`.
-inline constexpr const char* kBimodal = "bimodal";
-inline constexpr const char* kThrottled = "throttled";
-inline constexpr const char* kCoresHeld = "cores_held";
-inline constexpr const char* kOwnNoise = "own_noise";
-void add_flag(Comparison& comparison, const char* flag);
-[[nodiscard]] bool has_flag(const Comparison& comparison, const char* flag);
-
-/// How many rounds like those behind an inconclusive comparison would decide it: its interval
-/// shrinks with their root. Empty if no number would: it is bimodal, noisier than `kMostNoise`, or
-/// too close to a limit for 100 times as many.
-[[nodiscard]] std::optional<double> rounds_to_decide(const Comparison& comparison);
-
-/// The same comparison from the other side's view, which is called `against`.
-[[nodiscard]] Comparison inverted(const Comparison& comparison, std::string against);
-
 /// The value that a t-distributed variable of `freedom` degrees exceeds with probability `tail`.
 [[nodiscard]] double student_t(int freedom, double tail);
-
-/// Makes a comparison inconclusive if other processes may have caused it: they held the cores for
-/// a larger share of one side's time than of the other's (0..1, `wire::Samples::held`), and without
-/// that waiting the verdict would not stand. Rounds alternate, so both sides usually wait alike.
-void judge_neighbors(double candidate_held, double other_held, Comparison& comparison);
-
-/// How far two processes of one kernel differ in a comparison, as a fraction; empty unless its
-/// interval lies beyond the noise floor.
-[[nodiscard]] std::optional<double> own_noise(const Comparison& itself);
-
-/// Makes a verdict inconclusive whose interval is not beyond this many times the candidate's own
-/// noise: a kernel whose processes differ by more than others' is not told from itself by two of
-/// them. The factor: one difference says little about how large the next will be.
-inline constexpr double kOwnNoiseTimes = 3;
-void hold_against_own(double own_noise, Comparison& comparison);
-
-/// The share over a contestant's blocks; 0 where the device does not say.
-[[nodiscard]] double held_share(std::span<const wire::Samples> blocks);
-
-/// 0-based index k of the order statistics [k, n-1-k] that miss the median of n values with
-/// probability `error_rate` at most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate.
-/// Empty if even min … max does not.
-[[nodiscard]] std::optional<std::size_t> interval_index(std::size_t n, double error_rate);
-
-/// The fewest rounds with which `compare` can decide at this error rate.
-[[nodiscard]] std::size_t fewest_rounds(double error_rate);
 
 /// One of several candidates compared with the same incumbent in one session.
 struct Rival {

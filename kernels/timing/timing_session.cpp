@@ -33,28 +33,6 @@ std::size_t rounds_of(const ContestantRecord& record) {
   return record.blocks.size() / kBlocksOfRound;
 }
 
-/// Throttling is said, and a comparison that lost half of its rounds to it decides nothing.
-void note_throttling(const PairedSeries& series, Comparison& comparison) {
-  if (series.throttled > 0) add_flag(comparison, kThrottled);
-  if (series.lost > series.rounds.size()) comparison.verdict = Verdict::inconclusive;
-}
-
-/// How long a decision would take, from how long the session took.
-void estimate(const SessionRecord& session, Comparison& comparison) {
-  const auto rounds = rounds_to_decide(comparison);
-  if (rounds && comparison.pairs > 0)
-    comparison.seconds_to_decide = *rounds * session.elapsed_ms / 1000 / comparison.pairs;
-}
-
-/// What a comparison of `one` with `other` cannot know: throttling, time and neighbors.
-void judge_conditions(const SessionRecord& session, const PairedSeries& series,
-                      const ContestantRecord& one, const ContestantRecord& other,
-                      Comparison& comparison) {
-  note_throttling(series, comparison);
-  estimate(session, comparison);
-  judge_neighbors(held_share(one.blocks), held_share(other.blocks), comparison);
-}
-
 /// Of one verdict, if all looks are taken together.
 double rate_of_one(const SessionPlan& plan) {
   return plan.error_rate / plan.rivals;
@@ -334,7 +312,8 @@ std::optional<std::string> reason_to_stop(const SessionRecord& session, const Se
   if (rounds >= kMostRounds && !plan.patient) return "sample_limit";
   const double spent = elapsed_ms / static_cast<double>(plan.time_limit.count());
   const bool enough =
-      rounds >= std::max(kFirstLook, fewest_rounds(error_rate_after(rounds, plan) / plan.rivals));
+      rounds >=
+      std::max(look_at(0).rounds, fewest_rounds(error_rate_after(rounds, plan) / plan.rivals));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;
 }
@@ -368,66 +347,6 @@ void note_distant(SessionRecord& session) {
   all.front().distant = !others.empty() && std::ranges::all_of(others, [&](const auto* one) {
     return beyond(all.front(), *one);
   });
-}
-
-Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
-  const auto& candidate = session.contestants.front();
-  const auto& opponent = session.contestants.at(other);
-  const auto series = paired(candidate.blocks, opponent.blocks, session.discard_first);
-  auto compared = compare(series.rounds, session.noise_floor, opponent.name, session.error_rate);
-  if (compared) judge_conditions(session, series, candidate, opponent, *compared);
-  return compared;
-}
-
-Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
-  std::vector<Rival> rivals;
-  std::vector<PairedSeries> all;
-  std::vector<const ContestantRecord*> challengers;
-  const auto& incumbent = session.contestants.front();
-  for (std::size_t i = 1; i < session.contestants.size(); ++i) {
-    const auto& one = session.contestants[i];
-    if (!one.reasons.empty()) continue;
-    challengers.push_back(&one);
-    all.push_back(paired(one.blocks, incumbent.blocks, session.discard_first));
-    rivals.push_back({one.name, all.back().rounds, session.noise_floor});
-  }
-  auto compared = compare_all(rivals, session.error_rate);
-  if (!compared) return compared;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    judge_conditions(session, all[i], *challengers[i], incumbent, (*compared)[i]);
-  return compared;
-}
-
-Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
-                         const SessionPlan& plan) {
-  auto timing = summarize(session.contestants.at(contestant).blocks, plan.discard_first,
-                          plan.cache_mode, plan.noise ? plan.noise->clock_mhz.value_or(0) : 0);
-  if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
-  return timing;
-}
-
-std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls, double median_ns) {
-  constexpr double kMostRatio = 1.5;
-  constexpr double kAllowanceNs = 5'000;
-  constexpr std::size_t kLeastCalls = 3;
-  if (calls.size() < kLeastCalls) return std::nullopt;
-  const auto [fewest, most] = std::ranges::minmax(calls, {}, &wire::CallSpan::launches);
-  if (fewest.launches != most.launches)
-    return Reason{"launches_vary",
-                  fmt::format("one call launches {} kernels and another {}: calls do different "
-                              "work",
-                              fewest.launches, most.launches),
-                  {}};
-  std::vector<double> spans;
-  for (const auto& one : calls) spans.push_back(one.span_ns);
-  const double span = median_of(std::move(spans));
-  if (span <= kMostRatio * median_ns + kAllowanceNs) return std::nullopt;
-  return Reason{
-      "span_exceeds_events",
-      fmt::format("the work of a call spans {:.1f} µs over all streams, but only {:.1f} µs "
-                  "were timed: the rest was hidden from the events",
-                  span / 1000, median_ns / 1000),
-      {}};
 }
 
 }  // namespace ratchet

@@ -30,6 +30,7 @@ struct SessionPlan {
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
   double least_noise = kLeastNoise;   ///< ratios up to 1 + this, in either direction, are noise
   std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter is used
+  std::optional<double> most_mhz;     ///< the device's highest clock; empty: not told
   double error_rate = kErrorRate;     ///< of one verdict, or of all rivals' together
   int rivals = 1;                     ///< verdicts that must hold together, see `compare_all`
   std::chrono::milliseconds time_limit{10'000};
@@ -126,13 +127,18 @@ class TimingSession {
 };
 
 /// Speed-up of the first contestant over another one of the session. Flagged `throttled` where
-/// samples were dropped for their clock, and inconclusive where half of the rounds were. Errors: as
-/// `compare`.
+/// samples were dropped for their clock, and inconclusive where half of the rounds were, or where
+/// one side lost more than the other. Errors: as `compare`.
 [[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
 
 /// Speed-ups of all other contestants over the first, with verdicts that hold together (Holm).
 /// Skips contestants with reasons; `against` names the contestant. Errors: as `compare`.
 [[nodiscard]] Result<std::vector<Comparison>> challenges_of(const SessionRecord& session);
+
+/// Of each round, a contestant's time ÷ the first one's; 0 where either has none. So differences of
+/// several contestants can be taken within a round.
+[[nodiscard]] std::vector<double> round_ratios(const SessionRecord& session,
+                                               std::size_t contestant);
 
 /// The summary of a contestant's samples, with the session's stop reason.
 [[nodiscard]] Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,

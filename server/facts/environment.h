@@ -4,6 +4,7 @@
 // `kernels`, rendered into `env_check.md` by `server/runs`.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct DeviceInfo {
   std::string uuid;    ///< empty on the host
   std::string driver;  ///< CUDA driver version, or the kernel's release
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;  ///< last-level cache
-  int multiprocessors = 0;    ///< SMs, or cores
+  std::int64_t l2_bytes = 0;       ///< last-level cache
+  int multiprocessors = 0;         ///< SMs, or cores
+  std::optional<double> most_mhz;  ///< the highest clock of a GPU's multiprocessors
 
   static constexpr void fields(auto&& visit) {
     using D = DeviceInfo;
@@ -32,7 +34,8 @@ struct DeviceInfo {
           required<&D::driver>("CUDA driver or kernel release."),
           required<&D::memory_bytes>("Memory, bytes."),
           required<&D::l2_bytes>("Last-level cache, bytes."),
-          required<&D::multiprocessors>("SMs or cores."));
+          required<&D::multiprocessors>("SMs or cores."),
+          optional<&D::most_mhz>("Highest clock of a GPU's SMs, MHz."));
   }
 };
 

@@ -29,10 +29,12 @@ struct Timing {
   int samples = 0;
   int discarded = 0;  ///< throttled or first samples
   CacheMode cache_mode = CacheMode::cold;
-  std::optional<Megahertz> clock;  ///< mean SM or core clock over the samples
-  std::string stop_reason;         ///< interval_reached, time_limit or sample_limit
-  std::vector<std::string> flags;  ///< launch_gap_included, implausibly_fast, …
-  std::string conditions;          ///< which clock, where it ran, contention
+  std::optional<Megahertz> clock;         ///< mean SM or core clock over the samples
+  std::optional<Megahertz> device_clock;  ///< the device's highest
+  std::optional<double> tracing_ns;  ///< what recording several kernels may have added to a call
+  std::string stop_reason;           ///< interval_reached, time_limit or sample_limit
+  std::vector<std::string> flags;    ///< launch_gap_included, implausibly_fast, …
+  std::string conditions;            ///< which clock, where it ran, contention
 
   static constexpr void fields(auto&& visit) {
     using T = Timing;
@@ -47,6 +49,8 @@ struct Timing {
           required<&T::samples>("Samples kept."), required<&T::discarded>("Samples discarded."),
           required<&T::cache_mode>("cold: caches were flushed before each call."),
           optional("clock_mhz", &T::clock, "Mean clock during the samples, MHz."),
+          optional("device_clock_mhz", &T::device_clock, "The device's highest clock, MHz."),
+          optional<&T::tracing_ns>("What recording its kernels may have added, ns."),
           required<&T::stop_reason>("Why sampling ended."), required<&T::flags>("Caveats."),
           optional<&T::conditions>("Clock used, cores, contention on the device."));
   }
@@ -64,7 +68,7 @@ struct Comparison {
   std::optional<std::string> version;       ///< which version `against` was, such as "v3"
   std::optional<double> speedup_mean;       ///< of trimmed means; only where the flags need it
   std::optional<double> seconds_to_decide;  ///< of sampling, at this noise; only inconclusive
-  /// bimodal, throttled, cores_held, warm_when_timed; empty: none
+  /// bimodal, throttled, cores_held, tracing_bias, device_shared, …; empty: none
   std::optional<std::vector<std::string>> flags;
 
   static constexpr void fields(auto&& visit) {

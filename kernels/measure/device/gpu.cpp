@@ -67,6 +67,13 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
+/// 0 where the driver does not tell.
+double most_mhz(int index) {
+  int kilohertz = 0;
+  const auto error = cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, index);
+  return error == cudaSuccess ? kilohertz / 1e3 : 0;
+}
+
 GpuFacts facts_of(const cudaDeviceProp& device, int index, int devices) {
   return {.index = index,
           .devices = devices,
@@ -76,7 +83,8 @@ GpuFacts facts_of(const cudaDeviceProp& device, int index, int devices) {
           .driver = driver_text(),
           .memory_bytes = static_cast<std::int64_t>(device.totalGlobalMem),
           .l2_bytes = device.l2CacheSize,
-          .multiprocessors = device.multiProcessorCount};
+          .multiprocessors = device.multiProcessorCount,
+          .most_mhz = most_mhz(index)};
 }
 
 }  // namespace

@@ -136,15 +136,17 @@ class CudaDevice : public Device {
     if (!gpu) return gpu.error();
     gpu_ = *std::move(gpu);
     const auto& facts = gpu_->facts();
-    return DeviceInfo{.kind = DeviceKind::cuda,
-                      .index = facts.index,
-                      .name = facts.name,
-                      .arch = facts.arch,
-                      .uuid = facts.uuid,
-                      .driver = facts.driver,
-                      .memory_bytes = facts.memory_bytes,
-                      .l2_bytes = facts.l2_bytes,
-                      .multiprocessors = facts.multiprocessors};
+    DeviceInfo info{.kind = DeviceKind::cuda,
+                    .index = facts.index,
+                    .name = facts.name,
+                    .arch = facts.arch,
+                    .uuid = facts.uuid,
+                    .driver = facts.driver,
+                    .memory_bytes = facts.memory_bytes,
+                    .l2_bytes = facts.l2_bytes,
+                    .multiprocessors = facts.multiprocessors};
+    if (facts.most_mhz > 0) info.most_mhz = facts.most_mhz;
+    return info;
   }
 
   [[nodiscard]] int count() const override { return gpu_->facts().devices; }
@@ -223,6 +225,7 @@ class CudaDevice : public Device {
                                    : sampled->by_events
                                        ? "clock: CUDA events"
                                        : "clock: the device's stamps (CUPTI Activity)"};
+    if (sampled->tracing_ns > 0) timed.samples.tracing_ns = sampled->tracing_ns;
     if (sampled->failure) timed.fault = fault_of(*std::move(sampled->failure));
     return timed;
   }

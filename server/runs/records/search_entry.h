@@ -110,6 +110,9 @@ struct AblatedBuild {
   std::optional<Comparison> comparison;
   std::vector<Reason> reasons;
   std::optional<std::string> lab;  ///< that checked it; empty: here
+  /// Of each round of the race, its time ÷ that of the whole kernel; 0 where either has none. What
+  /// is said of several builds comes from it and is recorded; the rounds are not.
+  std::vector<double> rounds;
 
   static constexpr void fields(auto&& visit) {
     using A = AblatedBuild;

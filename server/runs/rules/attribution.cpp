@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "server/facts/order_statistics.h"
 #include "server/runs/records/method_registry.h"
 
 namespace ratchet {
@@ -26,6 +27,34 @@ std::optional<Slowdown> slowdown_of(const AblatedBuild* build) {
   if (build == nullptr || !build->correct || !build->comparison) return std::nullopt;
   const auto& paired = *build->comparison;
   return Slowdown{paired.speedup, paired.ci_low, paired.ci_high};
+}
+
+/// A build with the factor by which it counts in a sum.
+struct Weighted {
+  const AblatedBuild* build;
+  double factor;
+};
+
+/// The sum of the builds' times, in whole kernels, and of `whole` of these: the median of what the
+/// rounds say of it, with its interval. Empty without rounds that all of them have.
+std::optional<Slowdown> over_rounds(const std::vector<Weighted>& builds, double whole) {
+  std::vector<double> sums;
+  const auto count = builds.front().build->rounds.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = whole;
+    bool complete = true;
+    for (const auto& [build, factor] : builds) {
+      const double time = i < build->rounds.size() ? build->rounds[i] : 0;
+      complete = complete && time > 0;
+      sum += factor * time;
+    }
+    if (complete) sums.push_back(sum);
+  }
+  if (sums.empty()) return std::nullopt;
+  std::ranges::sort(sums);
+  const auto interval = median_interval(sums);
+  if (!interval.real) return std::nullopt;
+  return Slowdown{sorted_quantile(sums, 0.5), interval.low, interval.high};
 }
 
 /// A method that saves less has no effect.
@@ -76,6 +105,20 @@ Verdict3 by_time(const AblatedBuild* without, const AblationFact& fact,
   return {MethodClass::effective, "the kernel without it is slower beyond the noise"};
 }
 
+/// What a method saves where the others are off, in whole kernels; `none`: without all.
+std::optional<Slowdown> alone_of(const AblationFact& fact, const std::set<std::string>& all,
+                                 const std::string& id, const Slowdown& none) {
+  auto others = all;
+  others.erase(id);
+  const auto* const without_all = build_without(fact, all);
+  if (others.empty()) return Slowdown{none.middle - 1, none.low - 1, none.high - 1};
+  const auto* const without_others = build_without(fact, others);
+  const auto alone = slowdown_of(without_others);
+  if (!alone) return std::nullopt;
+  if (auto difference = over_rounds({{without_all, 1}, {without_others, -1}}, 0)) return difference;
+  return Slowdown{none.middle - alone->middle, none.low - alone->high, none.high - alone->low};
+}
+
 }  // namespace
 
 void attribute(AblationFact& fact, const std::vector<std::string>& methods,
@@ -86,9 +129,10 @@ void attribute(AblationFact& fact, const std::vector<std::string>& methods,
   fact.interaction_high_ns.reset();
   const std::set<std::string> all(methods.begin(), methods.end());
   const double whole = fact.whole.median.value;
-  const auto none = slowdown_of(build_without(fact, all));
+  const auto* const without_all = build_without(fact, all);
+  const auto none = slowdown_of(without_all);
   Slowdown sum{0, 0, 0};
-  bool complete = none.has_value();
+  std::vector<Weighted> parts{{without_all, 1}};
   for (const auto& id : methods) {
     MethodAttribution one;
     one.id = id;
@@ -100,28 +144,28 @@ void attribute(AblationFact& fact, const std::vector<std::string>& methods,
       sum.middle += slowdown->middle - 1;
       sum.low += slowdown->low - 1;
       sum.high += slowdown->high - 1;
-    } else {
-      complete = false;
+      parts.push_back({without, -1});
     }
-    auto others = all;
-    others.erase(id);
-    const auto alone =
-        others.empty() ? std::optional(Slowdown{}) : slowdown_of(build_without(fact, others));
-    if (none && alone) {
-      one.alone_ns = (none->middle - alone->middle) * whole;
-      one.alone_low_ns = (none->low - alone->high) * whole;
-      one.alone_high_ns = (none->high - alone->low) * whole;
-    }
+    if (none)
+      if (const auto alone = alone_of(fact, all, id, *none)) {
+        one.alone_ns = alone->middle * whole;
+        one.alone_low_ns = alone->low * whole;
+        one.alone_high_ns = alone->high * whole;
+      }
     auto verdict = by_signature(id, context);
     if (!verdict) verdict = by_time(without, fact, context);
     one.verdict = verdict->verdict;
     one.why = std::move(verdict->why);
     fact.attribution.push_back(std::move(one));
   }
-  if (!complete) return;
-  fact.interaction_ns = (none->middle - 1 - sum.middle) * whole;
-  fact.interaction_low_ns = (none->low - 1 - sum.high) * whole;
-  fact.interaction_high_ns = (none->high - 1 - sum.low) * whole;
+  if (!none || parts.size() != methods.size() + 1) return;
+  auto interaction = over_rounds(parts, static_cast<double>(methods.size()) - 1);
+  if (!interaction)
+    interaction =
+        Slowdown{none->middle - 1 - sum.middle, none->low - 1 - sum.high, none->high - 1 - sum.low};
+  fact.interaction_ns = interaction->middle * whole;
+  fact.interaction_low_ns = interaction->low * whole;
+  fact.interaction_high_ns = interaction->high * whole;
 }
 
 }  // namespace ratchet

@@ -87,6 +87,7 @@ AttackTask host_task(const std::string& name, const std::string& suffix) {
   }
   task["dims"] = task.at("host");
   for (const char* key : {"about", "like", "host", "cuda"}) task.erase(key);
+  if (task.contains("work") && task["work"].is_null()) task.erase("work");  // not the other task's
   if (suffix == ".py") task["implementation"] = "host-python";
   auto request = decode_stored<TaskRequest>(task);
   if (!request) FAIL(name << ": " << request.error().message);

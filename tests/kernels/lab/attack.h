@@ -12,8 +12,9 @@ namespace ratchet::test {
 ///
 /// `stage` is where it must be detected: build, admit (task validation), check, search (of values,
 /// after the check), profile, or `any` of check and profile. `shown`: harmless, because the build
-/// reports it. `pass`: honest. `time`: harmless if its time is at least `least_ns`. `like`:
-/// harmless if it is no faster than the kernel that `reasons` names.
+/// reports it. `pass`: honest. `flag`: its time has the caveat that `reasons` names. `time`:
+/// harmless if its time is at least `least_ns`. `like`: harmless if it is no faster than the kernel
+/// that `reasons` names.
 struct Attack {
   std::string name;  ///< "host/cache_by_pointer.cpp"
   std::string text;

@@ -18,6 +18,7 @@ namespace {
 struct Outcome {
   std::string stage = "pass";
   std::vector<std::string> reasons;
+  bool implausible = false;  ///< its time has that caveat
   double median_ns = 0;
   std::string text;  ///< for people
 
@@ -39,6 +40,7 @@ std::optional<Outcome> profiled(LabFixture& fixture, const Contract& contract,
   Outcome outcome;
   outcome.add(profile->reasons);
   outcome.median_ns = profile->timing.median.value;
+  outcome.implausible = std::ranges::count(profile->timing.flags, "implausibly_fast") > 0;
   if (profile->verdict == Verdict::invalid) outcome.stage = "profile";
   return outcome;
 }
@@ -86,7 +88,9 @@ Outcome outcome_of(LabFixture& fixture, const Attack& attack) {
 
 bool as_expected(const Attack& attack, const Outcome& outcome) {
   // The speed of a harmless kernel is checked on a GPU; here it must only pass.
-  if (attack.stage == "pass" || attack.stage == "like") return outcome.stage == "pass";
+  if (attack.stage == "pass" || attack.stage == "like")
+    return outcome.stage == "pass" && !outcome.implausible;
+  if (attack.stage == "flag") return outcome.stage == "pass" && outcome.implausible;
   if (attack.stage == "time")
     return outcome.stage == "pass" && outcome.median_ns >= attack.least_ns;
   const bool in_place =

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -307,7 +309,10 @@ TEST_CASE("a kernel that crashes while it is timed is invalid with its fault", "
   CHECK(profile.fault->kind == "crash");
 }
 
-TEST_CASE("a benchmark runs the requested trials and names missing baselines", "[lab]") {
+TEST_CASE(
+    "a benchmark runs the requested trials, cold and one after the other, and names missing "
+    "baselines",
+    "[lab][slow]") {
   Profiled fixture;
   const auto slow = fixture.candidate(passes(8));
   const auto fast = fixture.candidate(passes(2));
@@ -334,33 +339,44 @@ TEST_CASE("a benchmark runs the requested trials and names missing baselines", "
   // None of the baselines was measured, so the one figure over W is against v0, and says so.
   CHECK(report->geomean.value() == Catch::Approx(report->rows[1].comparison->speedup));
   CHECK(report->geomean_against == "v0");
-}
-
-TEST_CASE("a benchmark with cold caches also says how calls compare one after the other", "[lab]") {
-  Profiled fixture;
-  const auto slow = fixture.candidate(passes(8));
-  const auto fast = fixture.candidate(passes(2));
-  BenchmarkRequest request;
-  request.candidate = &fast;
-  request.v0 = &slow;
-  request.num_trials = 12;
-  const auto sustained = [&] {
-    const auto report = fixture.lab->benchmark(fixture.contract, request, "secret", fixture.call);
-    REQUIRE(report);
-    std::vector<std::string> found;
-    for (const auto& note : report->notes)
-      if (note.find(": sustained (") != std::string::npos) found.push_back(note);
-    return found;
+  const auto is_sustained = [](const std::string& note) {
+    return note.find(": sustained (") != std::string::npos;
   };
-
-  const auto notes = sustained();
-
-  REQUIRE(notes.size() == 1);
-  INFO(notes[0]);
-  CHECK(notes[0].find("candidate ") != std::string::npos);
-  CHECK(notes[0].find("; v0 ") != std::string::npos);
-  CHECK(notes[0].find("speedup ") != std::string::npos);
+  const auto note = std::ranges::find_if(report->notes, is_sustained);
+  REQUIRE(note != report->notes.end());
+  INFO(*note);
+  CHECK(note->find("candidate ") != std::string::npos);
+  CHECK(note->find("; v0 ") != std::string::npos);
+  CHECK(note->find("speedup ") != std::string::npos);
 
   request.cache_mode = CacheMode::hot;  // that is its only mode then
-  CHECK(sustained().empty());
+  const auto hot = fixture.lab->benchmark(fixture.contract, request, "secret", fixture.call);
+  REQUIRE(hot);
+  CHECK(std::ranges::none_of(hot->notes, is_sustained));
+}
+
+TEST_CASE("a benchmark holds each of its rows against physics", "[lab][slow]") {
+  Profiled fixture;
+  const auto one = fixture.candidate(passes(2));
+  fixture.contract.cases.push_back({{{"n", 2 * kElements}}, 1, false});
+  // The first case declares what it moves, the second a hundred thousand times that.
+  fixture.contract.work = Work{fmt::format("8*n + 800000*(n - {})", kElements), "n", DType::f32};
+  BenchmarkRequest request;
+  request.candidate = &one;
+  request.v0 = &one;
+  request.num_trials = 12;
+  request.host_time = true;  // without sustained sessions
+
+  const auto report = fixture.lab->benchmark(fixture.contract, request, "secret", fixture.call);
+
+  REQUIRE(report);
+  REQUIRE(report->rows.size() == 4);
+  CHECK_FALSE(report->correct);
+  CHECK(report->rows[0].status == "ok");
+  CHECK(report->rows[1].comparison);
+  for (const auto* row : {&report->rows[2], &report->rows[3]}) {
+    CHECK(row->status == "failed");
+    CHECK(row->detail.value().find("above the ceiling") != std::string::npos);
+    CHECK_FALSE(row->comparison);
+  }
 }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 
+#include "kernels/timing/comparison.h"
 #include "tests/kernels/lab/lab_fixture.h"
 #include "tests/support/places.h"
 
@@ -59,6 +61,13 @@ TEST_CASE("a race reports for each kernel whether it beats the first, and why on
   CHECK(lines[3].speedup->verdict == Verdict::faster);
   CHECK(lines[3].speedup->against == "incumbent");
   CHECK(lines[3].slowdown->verdict == Verdict::slower);
+  CHECK(lines[3].rounds.value().size() >= static_cast<std::size_t>(lines[3].speedup->pairs));
+  CHECK_FALSE(lines[2].rounds);
+  // Beside whom they ran is said of each, and of their comparison.
+  CHECK(lines[0].timing->conditions.find("other processes: ") != std::string::npos);
+  CHECK(has_flag(*lines[1].speedup, kDeviceShared) ==
+        (std::ranges::count(lines[1].timing->flags, kDeviceShared) > 0));
+  CHECK(has_flag(*lines[1].slowdown, kDeviceShared) == has_flag(*lines[1].speedup, kDeviceShared));
 }
 
 TEST_CASE("a race that only ranks calibrates nothing, one that decides does", "[race][timed]") {

@@ -11,11 +11,13 @@ TEST_CASE("only processes on the given GPU count as contention", "[contention]")
       "GPU-aaa, 4713, [Not Found]\n"
       "No running processes found\n";
 
-  CHECK(parse_compute_apps(said, "GPU-aaa") ==
+  CHECK(parse_compute_apps(said, "GPU-aaa", {4712}) ==
         std::vector<std::string>{"pid 4711 python3", "pid 4713 [Not Found]"});
-  CHECK(parse_compute_apps(said, "GPU-bbb") ==
+  CHECK(parse_compute_apps(said, "GPU-bbb", {}) ==
         std::vector<std::string>{"pid 4712 /usr/bin/train, with a comma"});
-  CHECK(parse_compute_apps("", "GPU-aaa").empty());
+  CHECK(parse_compute_apps(said, "GPU-aaa", {4711}) ==
+        std::vector<std::string>{"pid 4713 [Not Found]"});
+  CHECK(parse_compute_apps("", "GPU-aaa", {}).empty());
 }
 
 TEST_CASE("unknown contention is reported with the reason", "[contention]") {

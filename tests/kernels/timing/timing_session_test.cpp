@@ -194,3 +194,117 @@ TEST_CASE("blocks without calls do not count among those in which cores were hel
 
   CHECK(held_share(blocks) == 0.5);
 }
+
+namespace {
+
+/// A call as tests/gpu/results/instrument.md has it: its time, and what tracing may have added.
+struct Traced {
+  double us, tracing_us;
+};
+
+/// Twelve rounds of both, one of them beside the other.
+SessionRecord traced(const Traced& candidate, const Traced& other) {
+  SessionRecord session;
+  for (const auto& one : {candidate, other}) {
+    session.contestants.push_back({session.contestants.empty() ? "one" : "other", {}, {}});
+    for (std::size_t i = 0; i < 12 * kBlocksOfRound; ++i) {
+      wire::Samples block;
+      for (const double off : {0.999, 1.0, 1.001}) block.elapsed_ns.push_back(1e3 * one.us * off);
+      if (one.tracing_us > 0) block.tracing_ns = 1e3 * one.tracing_us;
+      session.contestants.back().blocks.push_back(std::move(block));
+    }
+  }
+  return session;
+}
+
+// 50 launches of 2.5 µs, and the same work in fewer of them: all that is saved is tracing.
+constexpr Traced kFifty{135.4, 50 * 0.22};
+constexpr Traced kTwentyFive{129.9, 25 * 0.22};
+
+}  // namespace
+
+TEST_CASE("a kernel for which alone the device lowers its clock has no verdict", "[timing]") {
+  // Of 12 rounds, the device lowers the clock in so many of a side's blocks.
+  const auto judged = [](std::size_t candidate, std::size_t other) {
+    auto session = clear(12);
+    for (auto& one : session.contestants)
+      for (auto& block : one.blocks) block.clock_mhz = {1980, 1980};
+    for (std::size_t i = 0; i < candidate; ++i)
+      session.contestants[0].blocks[2 * i].clock_mhz = {1000, 1000};
+    for (std::size_t i = 0; i < other; ++i)
+      session.contestants[1].blocks[2 * i + 1].clock_mhz = {1000, 1000};
+    const auto compared = comparison_of(session, 1);
+    REQUIRE(compared);
+    CHECK(has_flag(*compared, kThrottled) == (candidate + other > 0));
+    return compared->verdict;
+  };
+  CHECK(judged(0, 0) == Verdict::faster);
+  CHECK(judged(10, 0) == Verdict::inconclusive);
+  CHECK(judged(0, 10) == Verdict::inconclusive);
+  CHECK(judged(10, 9) == Verdict::faster);  // both alike
+  CHECK(judged(1, 0) == Verdict::faster);   // one block of 24
+}
+
+TEST_CASE("ratios of rounds keep their place where a contestant has no time", "[timing]") {
+  auto session = recorded(3, 2, 3);
+  session.discard_first = 0;
+  for (std::size_t i = 0; i < kBlocksOfRound; ++i)
+    session.contestants[1].blocks[kBlocksOfRound + i].elapsed_ns.clear();
+
+  CHECK(round_ratios(session, 1) == std::vector<double>{2, 0, 2});
+}
+
+TEST_CASE("a gain that tracing fewer kernels explains is not told", "[timing]") {
+  const auto session = traced(kTwentyFive, kFifty);
+  const auto faster = comparison_of(session, 1);
+  REQUIRE(faster);
+  CHECK(faster->ci_low > 1.03);
+  CHECK(faster->verdict == Verdict::inconclusive);
+  CHECK(has_flag(*faster, kTracingBias));
+  // From the other side, as in a race, it is the same.
+  const auto slower = challenges_of(session);
+  REQUIRE(slower);
+  CHECK(slower->front().verdict == Verdict::inconclusive);
+  CHECK(has_flag(slower->front(), kTracingBias));
+}
+
+TEST_CASE("a gain beyond what tracing explains, and one of as many kernels, stays", "[timing]") {
+  const auto fused = comparison_of(traced({56.3, 0}, kFifty), 1);
+  const auto shorter = comparison_of(traced({130, kFifty.tracing_us}, kFifty), 1);
+  const auto single = comparison_of(traced({5.2, 0}, {5.4, 0}), 1);
+
+  for (const auto& one : {fused, shorter, single}) {
+    REQUIRE(one);
+    CHECK(one->verdict == Verdict::faster);
+    CHECK_FALSE(has_flag(*one, kTracingBias));
+  }
+}
+
+TEST_CASE("a time says what tracing may have added where that is more than 2 % of it", "[timing]") {
+  const auto timing = [](const Traced& one) {
+    auto told = timing_of(traced(one, one), 0, {});
+    REQUIRE(told);
+    return *std::move(told);
+  };
+  CHECK(timing(kFifty).tracing_ns == 11'000);
+  CHECK(timing(kFifty).flags == std::vector<std::string>{kTracingBias});
+  CHECK(timing({135.4, 2 * 0.22}).tracing_ns == 440);
+  CHECK(timing({135.4, 2 * 0.22}).flags.empty());
+  CHECK_FALSE(timing({5.4, 0}).tracing_ns);
+}
+
+TEST_CASE("a clock is held against the device's highest, even if no calibration saw that",
+          "[timing]") {
+  auto session = clear(12);
+  for (auto& block : session.contestants[0].blocks) block.clock_mhz = {1400, 1400};
+  SessionPlan plan;
+  plan.noise.emplace().clock_mhz = 1410;
+  CHECK(timing_of(session, 0, plan)->flags.empty());
+  plan.most_mhz = 1980;
+
+  const auto timing = timing_of(session, 0, plan);
+
+  REQUIRE(timing);
+  CHECK(timing->flags == std::vector<std::string>{kPowerLimited});
+  CHECK(timing->device_clock->value == 1980);
+}

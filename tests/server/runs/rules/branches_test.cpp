@@ -171,6 +171,26 @@ TEST_CASE("an ablation shows what each method saves, alone and together", "[abla
   CHECK(std::abs(*fact.interaction_high_ns - 224) < 1e-6);
 }
 
+TEST_CASE("what methods contribute alone and together is taken from differences within rounds",
+          "[ablation]") {
+  auto fact = ablation();
+  // Builds that take 1.5, 1.1 and 1.7 times as long, all of them in the same rounds slower: of each
+  // round 1.7 − 1.1 = 0.6, and 1.7 + 1 − 1.5 − 1.1 = 0.1, within ± 0.004 and ± 0.0005.
+  for (int i = -8; i <= 8; ++i) {
+    fact.builds[0].rounds.push_back(1.5 + 0.01 * i);
+    fact.builds[1].rounds.push_back(1.1 + 0.01 * i);
+    fact.builds[2].rounds.push_back(1.7 + 0.0205 * i);
+  }
+  fact.builds[2].rounds[3] = 0;  // a round that it has no time of counts for none
+  attribute(fact, {kA, kB}, {.improved = true});
+
+  CHECK(std::abs(*fact.attribution[0].alone_ns - 600) < 10);
+  CHECK(std::abs(*fact.interaction_ns - 100) < 1);
+  CHECK(*fact.interaction_high_ns - *fact.interaction_low_ns < 8);
+  CHECK(*fact.interaction_low_ns < 100);
+  CHECK(*fact.interaction_high_ns > 100);
+}
+
 TEST_CASE("a method that may still save more than 1 % is not called ineffective", "[ablation]") {
   auto fact = ablation();
   // On a noisy device "same" may mean within 5 %.
