@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "attacks"))
-from client import Server  # noqa: E402
+from client import Server, devices_text  # noqa: E402, F401
 
 
 def server_in(ratchet, folder):

@@ -16,8 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from profiles import name_of, profile_of, server_in  # noqa: E402
-from client import devices_text  # noqa: E402
+from profiles import devices_text, name_of, profile_of, server_in  # noqa: E402
 
 PROBLEMS = HERE.parent.parent / "kernels" / "problems"
 # Slowest first, as the demo submits them.
