@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/diagnosis/coverage.h"
 #include "kernels/diagnosis/diagnosis_metrics.h"
 #include "kernels/diagnosis/diagnosis_patterns.h"
 
@@ -211,16 +212,20 @@ struct Part {
   }
 };
 
-/// All kernels of a call, longest first. Kernels without a duration share equally.
+/// The counted kernels of a call, longest first; if none was counted, all, which share equally
+/// where they have no duration.
 std::vector<Part> parts_of(std::span<const KernelCounters> kernels) {
+  const bool any = std::ranges::any_of(kernels, is_counted);
   double sum = 0;
-  for (const auto& kernel : kernels) sum += duration_of(kernel);
   std::vector<Part> parts;
-  for (const auto& kernel : kernels)
-    parts.push_back(
-        {&kernel,
-         sum > 0 ? duration_of(kernel) / sum : 1.0 / static_cast<double>(kernels.size()),
-         {}});
+  for (const auto& kernel : kernels) {
+    if (any && !is_counted(kernel)) continue;
+    sum += duration_of(kernel);
+    parts.push_back({&kernel, 0, {}});
+  }
+  for (auto& part : parts)
+    part.share =
+        sum > 0 ? duration_of(*part.kernel) / sum : 1.0 / static_cast<double>(parts.size());
   std::ranges::stable_sort(parts, std::greater{}, &Part::share);
   return parts;
 }
@@ -237,6 +242,14 @@ std::optional<double> gaps_of_call(const DiagnosisInput& input) {
     sum += duration_of(kernel);
   }
   return std::clamp(1 - sum / median, 0.0, 1.0);
+}
+
+/// A call of which too little was counted: only a roof that is near says something about all of it.
+Class bound_of_uncounted(const DiagnosisInput& input) {
+  auto found = bound_by_roofs(input.roofline, input.kind);
+  if (found.bound == Bound::latency) found.bound = Bound::unknown;
+  if (found.bound == Bound::unknown) found.confidence = Confidence::low;
+  return found;
 }
 
 /// Launch if that is the first of the call's findings, else the class with the largest share of the
@@ -260,21 +273,13 @@ Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts,
   const auto most =
       std::ranges::max_element(shares, {}, [](const auto& one) { return one.second; });
   constexpr double kMost = 0.6;
-  auto first = std::ranges::find(found, most->first, &Class::bound);
-  const auto unknown =
-      std::ranges::count_if(parts, [](const Part& part) { return duration_of(*part.kernel) <= 0; });
-  if (unknown > 0 && parts.size() > 1) {
-    first->evidence = both(first->evidence, fmt::format("{} of {} kernels could not be counted",
-                                                        unknown, parts.size()));
-    first->confidence = Confidence::low;
-  }
   if (parts.size() > 1 && most->second < kMost) {
     std::string evidence;
     for (const auto& [bound, share] : shares)
       evidence = both(evidence, shown("share of " + std::string(name_of(bound)), share));
     return {Bound::mixed, evidence, Confidence::low};
   }
-  return *first;
+  return *std::ranges::find(found, most->first, &Class::bound);
 }
 
 /// The findings of all kernels. What several kernels have in common is as large as their sum, and
@@ -368,9 +373,21 @@ Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {
   Diagnosis diagnosis;
   diagnosis.findings = findings_of(parts);
   launch_finding(input, parts, diagnosis.findings);
+  const auto coverage = coverage_of(input);
+  if (coverage)
+    for (auto& finding : diagnosis.findings) {
+      finding.headroom *= coverage->time;
+      finding.confidence = std::min(finding.confidence, coverage->at_most());
+      finding.evidence += "; " + coverage->text();
+    }
   std::ranges::stable_sort(diagnosis.findings, std::greater{}, &DiagnosisFinding::headroom);
   drop_small(diagnosis.findings);
-  auto found = bound_of_call(input, parts, diagnosis.findings);
+  auto found = coverage && !coverage->decides() ? bound_of_uncounted(input)
+                                                : bound_of_call(input, parts, diagnosis.findings);
+  if (coverage) {
+    found.confidence = std::min(found.confidence, coverage->at_most());
+    found.evidence = both(found.evidence, coverage->text());
+  }
   diagnosis.bound = found.bound;
   diagnosis.confidence = found.confidence;
   diagnosis.bound_evidence = std::move(found.evidence);

@@ -12,11 +12,18 @@
 namespace ratchet {
 
 /// Version of the rules below; `bound_evidence` ends with it. Increase it with every rule change.
-inline constexpr int kDiagnosisRules = 10;
+inline constexpr int kDiagnosisRules = 11;
 
 /// Share of the copy ceiling above which a host kernel is called memory-bound. Host stores first
 /// read the lines they write, which the declared bytes do not count: c = a + b moves a third more.
 inline constexpr double kHostMemoryBound = 0.45;
+
+/// One launch of a call, observed without counters.
+struct LaunchTime {
+  std::string kernel;
+  double blocks = 0;
+  double ns = 0;
+};
 
 /// The inputs of the rules. Borrowed for the call.
 struct DiagnosisInput {
@@ -26,8 +33,9 @@ struct DiagnosisInput {
   Roofline roofline;
   std::span<const KernelCounters> kernels;  ///< empty if there are no counters
   std::optional<BuildRecord> build;
-  std::vector<DType> dtypes;  ///< of the contract's tensors
-  int launches = 0;           ///< kernel launches per call; 0 unknown
+  std::vector<DType> dtypes;             ///< of the contract's tensors
+  int launches = 0;                      ///< kernel launches per call; 0 unknown
+  std::span<const LaunchTime> launched;  ///< empty: unknown, or counted as one
 };
 
 /// What limits a kernel, and what to investigate, largest headroom first.
@@ -53,7 +61,9 @@ struct Diagnosis {
 /// a roof that is near, else the class of the finding with the largest headroom. Each finding cites
 /// the numbers it used; a rule whose metric is missing reports nothing. With several kernels, each
 /// is judged, and its share of their time is its weight: the class with 60 % of it, else mixed;
-/// findings name their kernel. Pure and thread-safe; never fails.
+/// findings name their kernel. Where some kernels could not be counted, class and findings say what
+/// they rest on, with less confidence; and below half of the time only the roofline names a class.
+/// Pure and thread-safe; never fails.
 [[nodiscard]] Diagnosis diagnose(const DiagnosisInput& input);
 
 }  // namespace ratchet

@@ -155,7 +155,7 @@ std::optional<Tested> fixed_cost(std::span<const Intervention> all) {
   const double fixed = 1 - 2 * std::max(0.0, best->saved);
   if (best->high < kFixedBelow)
     return Tested{FindingOutcome::confirmed, best, figures(*best, " only"), fixed};
-  if (best->low >= kProportionalFrom)
+  if (best->low >= kProportionalFrom && best->refutes)
     return Tested{FindingOutcome::not_confirmed, best, figures(*best), fixed};
   return Tested{FindingOutcome::undecided, best, figures(*best)};
 }

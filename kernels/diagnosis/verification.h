@@ -29,7 +29,7 @@ struct Intervention {
   double low = 0;    ///< 95 % interval
   double high = 0;
   bool other_size = false;     ///< both calls were of a smaller size than the finding's
-  bool refutes = true;         ///< that it saves nothing speaks against a cause
+  bool refutes = true;         ///< it may speak against a cause
   std::string doubt;           ///< why its interval decides nothing, such as "cores_held"
   bool more_vectors = false;   ///< of arithmetic in any order: more vector instructions in loops
   bool halves_blocks = false;  ///< of a halved dim: of the grid's blocks, as large as before, half
@@ -47,12 +47,14 @@ inline constexpr double kNotConfirmedBelow = 0.05;
 /// confirmed last, and the class follows the first confirmed one. The evidence of the class ends
 /// with all interventions.
 ///
-/// A fixed cost per call is confirmed if no halved dim saves much; a small grid, if half of its
-/// blocks take as long as all of them. Fewer resident blocks confirm nothing: where they cost
-/// little, occupancy is not what is missing; where they cost much, more may help or not. Half of
-/// the processors that take as long as all say that the others are idle, not that more threads
-/// help. Arithmetic in any order takes away the want of vectors, if there are more then, and a
-/// fixed order; where findings of both kinds stand beside each other, it confirms neither. Pure.
+/// A fixed cost per call is confirmed if no halved dim saves much, and refuted by one that does
+/// only where steps of an interpreter, parallel regions or launches cannot be fewer then; a small
+/// grid is confirmed if half of its blocks take as long as all of them. Fewer resident blocks
+/// confirm nothing: where they cost little, occupancy is not what is missing; where they cost much,
+/// more may help or not. Half of the processors that take as long as all say that the others are
+/// idle, not that more threads help. Arithmetic in any order takes away the want of vectors, if
+/// there are more then, and a fixed order; where findings of both kinds stand beside each other, it
+/// confirms neither. Pure.
 void verify(std::span<const Intervention> interventions, Diagnosis& diagnosis);
 
 }  // namespace ratchet

@@ -334,6 +334,9 @@ Status Interventions::time_conditions(const Subject& subject, std::span<const Ch
       one->intervention.refutes =
           far_above_launch(one->as_it_is_ns, std::max(1, subject.profile.launches));
     if (change.further) one->intervention.refutes = false;
+    // Launches, parallel regions and an interpreter's steps may be as many as a size says.
+    if (change.condition == Condition::halved_dim)
+      one->intervention.refutes = subject.profile.launches == 1;
     found.push_back(std::move(one->intervention));
   }
   return {};

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -111,13 +113,14 @@ void add_hot_code(LabParts& lab, const Contract& contract, const Candidate& cand
   if (samples.unavailable) profile.unknown_metrics.emplace_back("samples");
 }
 
-/// An idle process for counters, the code to load into it, the arenas to call it on, and who takes
-/// the time.
+/// An idle process for counters, the code to load into it, the arenas to call it on, who takes the
+/// time, and where the launches go.
 struct Counting {
   CandidateProcess& process;
   const CandidateProcess::Code& code;
   TimedArenas& arenas;
   Stopwatch& watch;
+  std::vector<LaunchTime>& launched;
 };
 
 Status count(LabParts& lab, const Contract& contract, const ProfileRequest& request,
@@ -154,6 +157,11 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   profile.cache = counted->cache;
   profile.counted_together = std::move(counted->together);
   profile.launches = static_cast<int>(counted->launches.size());
+  if (!profile.counted_together)
+    for (const auto& one : counted->launches)
+      counting.launched.push_back(
+          {one.kernel, std::accumulate(one.grid.begin(), one.grid.end(), 1.0, std::multiplies{}),
+           one.end_ns - one.start_ns});
   if (auto reason = reason_of_spans(counted->calls, profile.timing.median.value)) {
     profile.verdict = Verdict::invalid;
     profile.reasons.push_back(*std::move(reason));
@@ -210,8 +218,8 @@ std::vector<double>& clocks_of_roofs(LabParts& lab, const Contract& contract) {
 }
 
 Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
-                        const DeviceInfo& device, Diagnosis& diagnosis, Profile& profile,
-                        const CallContext& call) {
+                        const DeviceInfo& device, std::span<const LaunchTime> launched,
+                        Diagnosis& diagnosis, Profile& profile, const CallContext& call) {
   auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
   auto& known = clocks_of_roofs(lab, contract);
   if (roofs && clock_moved(*roofs, profile.timing.clock, known)) {
@@ -238,6 +246,7 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   input.build = request.candidate->build;
   for (const auto& tensor : contract.tensors) input.dtypes.push_back(tensor.dtype);
   input.launches = profile.launches;
+  input.launched = launched;
   diagnosis = diagnose(input);
   return {};
 }
@@ -380,13 +389,15 @@ Result<TimedProfile> Laboratory::profile(const Contract& contract, const Profile
   watch.begin("counting");
   processes->clear();  // counting never shares the machine with a timed process
 
-  const Counting counts{*counter, counting->code, **arenas, watch};
+  std::vector<LaunchTime> launched;
+  const Counting counts{*counter, counting->code, **arenas, watch, launched};
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
   watch.begin("diagnosing");
   note_warmth(contract, profile);
   Diagnosis diagnosis;
-  if (auto done = diagnose_profile(*this, contract, request, device, diagnosis, profile, call);
+  if (auto done =
+          diagnose_profile(*this, contract, request, device, launched, diagnosis, profile, call);
       !done)
     return done.error();
   if (request.verify) {

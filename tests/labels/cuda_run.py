@@ -18,7 +18,6 @@ diagnosed at all.
 """
 
 import argparse
-import collections
 import datetime
 import json
 import pathlib
@@ -28,10 +27,11 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "attacks"), str(HERE)]
-from client import Server, devices_text  # noqa: E402
+sys.path.insert(0, str(HERE))
 from cuda_kernels import CAUSES, HALVES, kernels_of  # noqa: E402
 from cuda_times import build_all, labeled_alone  # noqa: E402
+from profiles import devices_text, name_of, profile_of, server_in  # noqa: E402
+from scores import rows_of_matrix  # noqa: E402
 
 NOT_ABOUT_THE_KERNEL = {"host-neighbors"}
 
@@ -64,8 +64,7 @@ def truth_of(label):
 
 def verdict_of(label, profile):
     truth = truth_of(label)
-    named = [one["id"].removeprefix("pattern-") for one in profile["findings"]]
-    named = [one for one in named if one not in NOT_ABOUT_THE_KERNEL]
+    named = [name for name in map(name_of, profile["findings"]) if name not in NOT_ABOUT_THE_KERNEL]
     return {**truth, "class": profile["bound"], "named": named, "decided": bool(truth["causes"]),
             "class_right": profile["bound"] in truth["classes"],
             "finding_right": bool(named) and named[0] in truth["findings"],
@@ -112,13 +111,7 @@ class Suite:
             self.write()
 
     def profile(self, server, kernel):
-        request = kernel.request(self.root / kernel.name)
-        created, refused = server.call("create_run", {**request, "wait_s": 120})
-        for tool in ("check_correctness", "profile_kernel"):
-            if refused is None:
-                answer, refused = server.call(tool, {"run": created["run"], "wait_s": 120})
-            if refused is None and tool == "check_correctness" and not answer["passed"]:
-                refused = f"not correct: {answer['reasons'][:1]}"
+        answer, refused = profile_of(server, kernel.request(self.root / kernel.name))
         with self.lock:
             if refused is not None:
                 self.failures[kernel.name] = refused[:600]
@@ -148,8 +141,7 @@ class Suite:
         self.label()
         if self.given.build_only:
             return len(self.failures)
-        server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state", "--root",
-                         str(self.root), "--no-builtin-kbs"])
+        server = server_in(self.given.ratchet, self.root)
         self.where = devices_text(server.call("check_env", {})[0], "cuda")
         plan = [kernel for kernel in self.kernels
                 if kernel.name in self.labels and kernel.name not in self.profiles]
@@ -228,21 +220,6 @@ class Suite:
 def counted(profile):
     throughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
     return any(throughput in kernel["metrics"] for kernel in profile["kernels"])
-
-
-def rows_of_matrix(verdicts):
-    decided = [verdict for verdict in verdicts if verdict["decided"]]
-    counts = collections.Counter((" or ".join(v["classes"]), v["class"]) for v in decided)
-    columns = sorted({column for _, column in counts})
-    lines = [f"Of {len(decided)} kernels with an established limit: "
-             f"{sum(v['class_right'] for v in decided)} classes right, "
-             f"{sum(v['finding_right'] for v in decided)} first findings right "
-             f"({sum(v['finding_in_three'] for v in decided)} among the first three); "
-             f"{sum(len(v['contradicted']) for v in verdicts)} findings contradicted.", "",
-             f"| true class | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
-    for row in sorted({row for row, _ in counts}):
-        lines.append(f"| {row} | {' | '.join(str(counts[row, c] or '') for c in columns)} |")
-    return lines
 
 
 def main():

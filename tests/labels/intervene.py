@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Establishes what limits each kernel of kernels.py: removes one suspected reason at a time and times
-both. Needs g++ and numpy, not ratchet.
+"""Establishes what limits each kernel of kernels.py, or of FILE, a module with such KERNELS: removes one
+suspected reason at a time and times both. Needs g++ and numpy, not ratchet.
 
-    OMP_NUM_THREADS=2 chrt -f 1 tests/labels/intervene.py LABELS.json [NAME...]
+    OMP_NUM_THREADS=2 chrt -f 1 tests/labels/intervene.py LABELS.json [--kernels FILE] [NAME...]
 
 With `chrt`, neighbors do not hold the cores for the few milliseconds of each call.
 
@@ -11,6 +11,7 @@ is not in the kernel (it has all threads already, its loops are packed). A findi
 gains a tenth or more, and contradicts the kernel if that is below a twentieth.
 """
 
+import argparse
 import ctypes
 import json
 import os
@@ -22,8 +23,9 @@ import time
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from kernels import KERNELS, source_of  # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from kernels import kernels_of, source_of  # noqa: E402
 
 FLAGS = ["-O3", "-march=native", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fopenmp", "-shared",
          "-std=c++20"]
@@ -44,8 +46,9 @@ def inputs_of(task, dims):
             order = rng.permutation(count).astype(np.int32)
             array = np.empty(count, np.int32)
             array[order] = np.roll(order, 1)
-        elif init:
-            array = rng.integers(0, dims["t"], count).astype(np.int32)
+        elif init and init[0].startswith("indices("):
+            most = eval(init[0].removeprefix("indices"), {}, dims)
+            array = rng.integers(0, most, count).astype(np.int32)
         else:
             array = rng.standard_normal(count).astype(dtype)
         arrays.append(array.reshape(size))
@@ -106,10 +109,15 @@ def label_of(entry, folder):
 
 
 def main():
-    path = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("labels", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--kernels", type=pathlib.Path, default=HERE / "kernels.py")
+    given = parser.parse_intermixed_args()
+    path = given.labels
     labels = json.loads(path.read_text()) if path.exists() else {}
-    for name, entry in KERNELS.items():
-        if sys.argv[2:] and name not in sys.argv[2:]:
+    for name, entry in kernels_of(given.kernels).items():
+        if given.names and name not in given.names:
             continue
         with tempfile.TemporaryDirectory() as folder:
             labels[name] = label_of(entry, pathlib.Path(folder))

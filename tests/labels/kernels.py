@@ -3,6 +3,8 @@ was removed. A twin's key is the finding whose advice it follows: what it gains 
 advice is right. A twin {"dims": ...} runs the same source on other sizes, per element.
 """
 
+import importlib.util
+
 EACH = {"dims": {"n": 1 << 18}, "tensors": [("x", "float32", "n", "in"), ("y", "float32", "n", "out")],
         "head": "const float* x, float* y, int n", "element": "n"}
 BIG = {**EACH, "dims": {"n": 1 << 23}}
@@ -178,3 +180,11 @@ def source_of(kernel, task, entry="solve"):
         return f"import numpy as np\n\n\ndef run_kernel({task['head']}, **_):\n{kernel}"
     return (f"#include <cmath>\n#include <vector>\n{kernel['before']}\nextern \"C\" {kernel['entry']}void "
             f"{entry}({task['head']}) {{ {kernel['body']} }}\n")
+
+
+def kernels_of(path):
+    """The KERNELS of a module like this one."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.KERNELS

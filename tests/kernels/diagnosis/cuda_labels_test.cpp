@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <filesystem>
 
 #include "kernels/diagnosis/diagnosis.h"
 #include "server/core/files.h"
@@ -62,4 +63,34 @@ TEST_CASE("CUDA kernels are diagnosed with the cause whose removal helps", "[dia
   CHECK(classes >= 158);
   CHECK(findings >= 154);
   CHECK(contradicted <= 1);
+}
+
+// A formatter once joined these lines, and no kernel could be read any more.
+TEST_CASE("a labeled kernel has its sizes and each of its causes in a line of its own",
+          "[diagnosis]") {
+  const auto folder = test::source_dir() / "tests/labels";
+  const auto text = read_file(folder / "results/cuda-labels.json");
+  REQUIRE(text);
+  const auto records = Json::parse(*text);
+  std::size_t established = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "cuda")) {
+    if (entry.path().extension() != ".cu") continue;
+    INFO(entry.path());
+    const auto source = read_file(entry.path());
+    REQUIRE(source);
+    const auto has_line = [&](const std::string& begin) {
+      return ("\n" + *source).find("\n// " + begin) != std::string::npos;
+    };
+    CHECK(has_line("dims: "));
+    CHECK(has_line("tensor: "));
+    const auto record = records.find(entry.path().stem().string());
+    if (record == records.end()) continue;
+    for (const auto& cause : record->at("causes")) {
+      INFO(cause);
+      CHECK((has_line("without " + cause.get<std::string>()) ||
+             has_line("floor " + cause.get<std::string>())));
+    }
+    established += record->at("causes").empty() ? 0 : 1;
+  }
+  CHECK(established == 161);
 }

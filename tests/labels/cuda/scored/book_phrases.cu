@@ -1,5 +1,6 @@
 // How often eight phrases of sixteen letters occur in each book, up to some letters: letters are
-// alike if their two lowest bits are, and ten of sixteen have to be. dims: books=12 length=65536
+// alike if their two lowest bits are, and ten of sixteen have to be.
+// dims: books=12 length=65536
 // tensor: text uint8 books*length+16 in
 // tensor: phrases uint8 128 in
 // tensor: counts int32 books,8 out

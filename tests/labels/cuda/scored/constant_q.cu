@@ -4,9 +4,9 @@
 // tensor: sound float32 frames*64+4096 in
 // tensor: filters float32 bins*2040 in
 // tensor: spectrum float32 frames*bins out
-// without IMBALANCE: a block takes one bin of each octave for an eighth of the frames each, not one
-// bin without STRIDED_ACCESS, other answers: the spectrum is stored by bins without
-// SPECIAL_FUNCTIONS, other answers: the power, not its logarithm
+// without IMBALANCE: a block takes one bin of each octave for an eighth of the frames each, not one bin
+// without STRIDED_ACCESS, other answers: the spectrum is stored by bins
+// without SPECIAL_FUNCTIONS, other answers: the power, not its logarithm
 __global__ void __launch_bounds__(512)
     transform(const float* __restrict__ sound, const float2* __restrict__ filters,
               float* __restrict__ spectrum, int frames, int bins) {

@@ -1,8 +1,10 @@
 // A distortion pedal: the implicit equation of its diodes, solved for each sample by six Newton
-// steps from the state that the sample before left, a thread a voice. dims: voices=16384
-// samples=256 tensor: input float32 samples,voices in tensor: output float32 samples,voices out
-// without DEPENDENCE, other answers: four quarters of the samples start on their own, a step of
-// each in turn without FEW_BLOCKS: blocks of one warp, so that all multiprocessors have some
+// steps from the state that the sample before left, a thread a voice.
+// dims: voices=16384 samples=256
+// tensor: input float32 samples,voices in
+// tensor: output float32 samples,voices out
+// without DEPENDENCE, other answers: four quarters of the samples start on their own, a step of each in turn
+// without FEW_BLOCKS: blocks of one warp, so that all multiprocessors have some
 // without BYTES, other answers: all warps read the voices of the first
 #include <cuda_pipeline.h>
 #ifdef WITHOUT_DEPENDENCE

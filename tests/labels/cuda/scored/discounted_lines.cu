@@ -1,8 +1,12 @@
 // Joins order lines with the products' discounts, a table of which each block keeps in shared
-// memory. dims: lines=8388608 products=24576 tensor: product int32 lines in tensor: price float32
-// lines in tensor: discounts float32 products in tensor: paid float32 lines out without
-// LOW_OCCUPANCY: 1024 threads share a table, not 64 without BANK_CONFLICTS, other answers: each
-// lane looks up products of its own bank
+// memory.
+// dims: lines=8388608 products=24576
+// tensor: product int32 lines in
+// tensor: price float32 lines in
+// tensor: discounts float32 products in
+// tensor: paid float32 lines out
+// without LOW_OCCUPANCY: 1024 threads share a table, not 64
+// without BANK_CONFLICTS, other answers: each lane looks up products of its own bank
 #ifdef WITHOUT_LOW_OCCUPANCY
 constexpr int kThreads = 1024;
 #else

@@ -1,8 +1,11 @@
 // Gaussian elimination of one small matrix, to whose diagonal a ridge is added, a launch for each
-// pivot. dims: n=96 tensor: matrix float32 n,n in tensor: reduced float32 n,n out without LAUNCHES:
-// one block takes all pivots, with the matrix in shared memory without STRIDED_ACCESS: neighboring
-// threads update neighbors in a row, not in a column without INTEGER_DIVISION: threads know their
-// rows and columns from blocks in two dimensions
+// pivot.
+// dims: n=96
+// tensor: matrix float32 n,n in
+// tensor: reduced float32 n,n out
+// without LAUNCHES: one block takes all pivots, with the matrix in shared memory
+// without STRIDED_ACCESS: neighboring threads update neighbors in a row, not in a column
+// without INTEGER_DIVISION: threads know their rows and columns from blocks in two dimensions
 #ifdef WITHOUT_LAUNCHES
 __global__ void __launch_bounds__(1024)
     eliminate(const float* __restrict__ matrix, float* __restrict__ reduced, int n) {

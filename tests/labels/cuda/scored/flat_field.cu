@@ -1,8 +1,13 @@
 // Corrects camera pixels: subtracts the dark frame, applies the flat field's gain, then a gamma
-// curve. dims: pixels=8388608 tensor: raw float32 pixels in tensor: dark float32 pixels in tensor:
-// gain float32 pixels in tensor: corrected float32 pixels out floor BYTES, other answers: the three
-// frames are read and their sum is written without SPECIAL_FUNCTIONS, other answers: the curve is a
-// parabola without DIVERGENCE: both parts of the curve are evaluated, and one is selected
+// curve.
+// dims: pixels=8388608
+// tensor: raw float32 pixels in
+// tensor: dark float32 pixels in
+// tensor: gain float32 pixels in
+// tensor: corrected float32 pixels out
+// floor BYTES, other answers: the three frames are read and their sum is written
+// without SPECIAL_FUNCTIONS, other answers: the curve is a parabola
+// without DIVERGENCE: both parts of the curve are evaluated, and one is selected
 [[maybe_unused]] constexpr float kToe = 0.05f;
 [[maybe_unused]] __device__ float curve(float v) {
 #ifdef WITHOUT_SPECIAL_FUNCTIONS

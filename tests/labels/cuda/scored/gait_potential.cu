@@ -1,5 +1,8 @@
 // Potential energy of a planar skeleton of 24 joints along its gait: a joint's pose follows its
-// parent's. dims: phases=1048576 tensor: phase float32 phases in tensor: amplitude float32 24 in
+// parent's.
+// dims: phases=1048576
+// tensor: phase float32 phases in
+// tensor: amplitude float32 24 in
 // tensor: energy float32 phases out
 // without LOCAL_MEMORY: the loop over the joints is unrolled, and the poses are in registers
 // without SPECIAL_FUNCTIONS, other answers: the rotations are polynomials

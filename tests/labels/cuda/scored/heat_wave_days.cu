@@ -1,9 +1,12 @@
 // The longest marine heat wave of each cell of an ocean: most days in a row above the cell's
-// threshold. dims: cells=32768 days=256 tensor: temperature float16 days,cells in tensor: threshold
-// float32 cells in tensor: longest int32 cells out without SERIAL_LOADS: the temperatures of
-// sixteen days are loaded before the first is looked at without NARROW_ACCESS: a thread takes two
-// cells and loads them as one word without DIVERGENCE: days below the threshold are counted by
-// arithmetic, not in a branch of their own
+// threshold.
+// dims: cells=32768 days=256
+// tensor: temperature float16 days,cells in
+// tensor: threshold float32 cells in
+// tensor: longest int32 cells out
+// without SERIAL_LOADS: the temperatures of sixteen days are loaded before the first is looked at
+// without NARROW_ACCESS: a thread takes two cells and loads them as one word
+// without DIVERGENCE: days below the threshold are counted by arithmetic, not in a branch of their own
 #include <cuda_fp16.h>
 __device__ void count_day(bool above, int& run, int& best) {
 #ifdef WITHOUT_DIVERGENCE

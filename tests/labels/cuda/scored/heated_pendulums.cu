@@ -1,6 +1,9 @@
 // Rings of 32 coupled pendulums, one per warp; now and then a heat bath redraws a ring's
-// velocities. dims: rings=4096 steps=256 tensor: angle float32 rings*32 in tensor: last float32
-// rings*32 out without BARRIERS: waits for the ring's own warp, which is all that shares its angles
+// velocities.
+// dims: rings=4096 steps=256
+// tensor: angle float32 rings*32 in
+// tensor: last float32 rings*32 out
+// without BARRIERS: waits for the ring's own warp, which is all that shares its angles
 // without SPECIAL_FUNCTIONS, other answers: the restoring force is a polynomial
 #include <cuda_runtime.h>
 constexpr int kRings = 32;  // of a block

@@ -1,9 +1,12 @@
 // Heights of the levels of an atmosphere from the temperature and humidity of the layers below, a
-// thread a column; the fields hold column after column. dims: columns=65536 levels=64 tensor:
-// temperature float32 columns,levels in tensor: humidity float32 columns,levels in tensor: height
-// float32 columns,levels out without STRIDED_ACCESS, other answers: the fields hold level after
-// level without SPECIAL_FUNCTIONS, other answers: the ratio of the pressures is taken for its
-// logarithm without DEPENDENCE, other answers: the thickness of the layers, which are not added up
+// thread a column; the fields hold column after column.
+// dims: columns=65536 levels=64
+// tensor: temperature float32 columns,levels in
+// tensor: humidity float32 columns,levels in
+// tensor: height float32 columns,levels out
+// without STRIDED_ACCESS, other answers: the fields hold level after level
+// without SPECIAL_FUNCTIONS, other answers: the ratio of the pressures is taken for its logarithm
+// without DEPENDENCE, other answers: the thickness of the layers, which are not added up
 __global__ void __launch_bounds__(128)
     integrate(const float* __restrict__ temperature, const float* __restrict__ humidity,
               float* __restrict__ height, int columns, int levels) {

@@ -1,7 +1,11 @@
 // Scores reads of 64 bases (two bits each): the sum of a table's entries at the hashes of eight
-// k-mers. dims: reads=1048576 entries=16777216 tensor: bases uint8 reads*16 in tensor: table int32
-// entries in tensor: scores int32 reads out without RANDOM_ACCESS, other answers: neighbors look up
-// neighboring entries without ARITHMETIC, other answers: k-mers are looked up without a hash
+// k-mers.
+// dims: reads=1048576 entries=16777216
+// tensor: bases uint8 reads*16 in
+// tensor: table int32 entries in
+// tensor: scores int32 reads out
+// without RANDOM_ACCESS, other answers: neighbors look up neighboring entries
+// without ARITHMETIC, other answers: k-mers are looked up without a hash
 __device__ unsigned place(unsigned kmer) {
 #ifndef WITHOUT_ARITHMETIC
   kmer ^= kmer >> 16;

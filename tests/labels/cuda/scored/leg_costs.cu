@@ -4,8 +4,8 @@
 // tensor: table float16 stops,stops in
 // tensor: costs float32 shipments out
 // without RANDOM_ACCESS, other answers: neighboring shipments look up neighboring entries
-// without STRIDED_ACCESS, other answers: all first stops are stored together, then all second ones
-// … without DIVERGENCE: the surcharge of expensive legs is selected, not computed in a branch
+// without STRIDED_ACCESS, other answers: all first stops are stored together, then all second ones …
+// without DIVERGENCE: the surcharge of expensive legs is selected, not computed in a branch
 #include <cuda_fp16.h>
 __global__ void __launch_bounds__(256)
     price(const int* __restrict__ routes, const __half* __restrict__ table,

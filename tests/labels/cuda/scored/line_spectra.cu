@@ -2,8 +2,8 @@
 // dims: molecules=64 points=4096 peaks=768
 // tensor: lines float32 molecules,peaks,4 in
 // tensor: spectra float32 points,molecules out
-// without SPECIAL_FUNCTIONS, other answers: polynomials in place of the power of two and the
-// reciprocal without STRIDED_ACCESS, other answers: the spectra are stored molecule by molecule
+// without SPECIAL_FUNCTIONS, other answers: polynomials in place of the power of two and the reciprocal
+// without STRIDED_ACCESS, other answers: the spectra are stored molecule by molecule
 // without NARROW_ACCESS: the four numbers of a line are loaded as one vector
 __device__ float power_of_two(float x) {
 #ifdef WITHOUT_SPECIAL_FUNCTIONS

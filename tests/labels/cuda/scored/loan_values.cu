@@ -1,8 +1,11 @@
 // Present value of a loan book's daily cash flows under many rates: back from the last day, the
-// value is discounted and weighted by the share that survives the day. dims: scenarios=16896
-// days=8192 tensor: rates float32 scenarios in tensor: flows float32 days in tensor: values float32
-// scenarios out without DEPENDENCE: four sums, of every fourth day each, go back by four days at
-// once without SHARED_TRAFFIC, other answers: all days have the flows of the last 16
+// value is discounted and weighted by the share that survives the day.
+// dims: scenarios=16896 days=8192
+// tensor: rates float32 scenarios in
+// tensor: flows float32 days in
+// tensor: values float32 scenarios out
+// without DEPENDENCE: four sums, of every fourth day each, go back by four days at once
+// without SHARED_TRAFFIC, other answers: all days have the flows of the last 16
 constexpr int kMost = 8192, kThreads = 128;
 __global__ void __launch_bounds__(kThreads)
     discount(const float* __restrict__ rates, const float4* __restrict__ flows,

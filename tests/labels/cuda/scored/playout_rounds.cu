@@ -1,6 +1,8 @@
 // Plays out boards of a game, a warp a board and a lane a player. In each round, all make some
-// moves of their own, many where the board is in a fight, then each looks at another one. dims:
-// boards=2048 points=361 tensor: seeds int32 boards*32 in tensor: scores int32 boards*32 out
+// moves of their own, many where the board is in a fight, then each looks at another one.
+// dims: boards=2048 points=361
+// tensor: seeds int32 boards*32 in
+// tensor: scores int32 boards*32 out
 // without BARRIERS: a warp waits for itself only, as boards do not meet
 // without SHARED_TRAFFIC: the players look at one another by shuffles
 // without INTEGER_DIVISION, other answers: the point is masked from the hash

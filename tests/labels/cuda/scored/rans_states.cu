@@ -1,8 +1,13 @@
 // Encodes many rANS streams, one per thread; keeps each one's state and the count and hash of its
-// words. dims: streams=262144 steps=256 tensor: symbols uint8 steps*streams in tensor: weights
-// int32 256 in tensor: state int32 streams out tensor: words int32 streams out tensor: check int32
-// streams out without INTEGER_DIVISION: the table has the frequencies' reciprocals, too, to
-// multiply with without BANK_CONFLICTS, other answers: each lane has symbols of a bank of its own
+// words.
+// dims: streams=262144 steps=256
+// tensor: symbols uint8 steps*streams in
+// tensor: weights int32 256 in
+// tensor: state int32 streams out
+// tensor: words int32 streams out
+// tensor: check int32 streams out
+// without INTEGER_DIVISION: the table has the frequencies' reciprocals, too, to multiply with
+// without BANK_CONFLICTS, other answers: each lane has symbols of a bank of its own
 // without DIVERGENCE: whether a word is put out is a selection, not a branch
 __global__ void __launch_bounds__(256)
     encode(const unsigned* __restrict__ symbols, const int* __restrict__ weights,

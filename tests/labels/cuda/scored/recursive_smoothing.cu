@@ -1,9 +1,11 @@
 // Smooths the rows of images by a recursive filter: a thread filters a row, chunk by chunk of 32
-// columns, which its warp copies to and from shared memory. dims: rows=65536 columns=256 tensor:
-// image float32 rows,columns in tensor: smooth float32 rows,columns out without BANK_CONFLICTS: the
-// rows in shared memory are a word longer without DEPENDENCE, other answers: a pixel takes from the
-// pixel before, not from its result without BARRIERS: a warp waits for itself only, as no other one
-// has its rows
+// columns, which its warp copies to and from shared memory.
+// dims: rows=65536 columns=256
+// tensor: image float32 rows,columns in
+// tensor: smooth float32 rows,columns out
+// without BANK_CONFLICTS: the rows in shared memory are a word longer
+// without DEPENDENCE, other answers: a pixel takes from the pixel before, not from its result
+// without BARRIERS: a warp waits for itself only, as no other one has its rows
 #ifdef WITHOUT_BANK_CONFLICTS
 constexpr int kPitch = 33;
 #else

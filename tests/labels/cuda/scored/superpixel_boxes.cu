@@ -1,11 +1,17 @@
 // Area and bounding box of the bright pixels of each segment of an image; the segmentation assigns
 // one of the labels to each tile of 32 x 32 pixels, and a label comes up in tiles all over the
-// image. dims: height=2048 width=2048 labels=256 tensor: pixels uint8 height,width in tensor: tiles
-// int32 height/32,width/32 in tensor: area int32 labels out tensor: left int32 labels out tensor:
-// right int32 labels out tensor: top int32 labels out tensor: bottom int32 labels out without
-// GLOBAL_ATOMICS: the block of a tile combines its pixels, then updates the label once without
-// NARROW_ACCESS: a thread reads its four pixels as one word without DIVERGENCE: dark pixels update
-// as well, with values that change nothing
+// image.
+// dims: height=2048 width=2048 labels=256
+// tensor: pixels uint8 height,width in
+// tensor: tiles int32 height/32,width/32 in
+// tensor: area int32 labels out
+// tensor: left int32 labels out
+// tensor: right int32 labels out
+// tensor: top int32 labels out
+// tensor: bottom int32 labels out
+// without GLOBAL_ATOMICS: the block of a tile combines its pixels, then updates the label once
+// without NARROW_ACCESS: a thread reads its four pixels as one word
+// without DIVERGENCE: dark pixels update as well, with values that change nothing
 #include <climits>
 __global__ void __launch_bounds__(256)
     find_boxes(const unsigned char* __restrict__ pixels, const int* __restrict__ tiles, int* area,

@@ -1,5 +1,8 @@
 // A toy cipher: the rounds substitute the bytes of blocks of four words by four tables and mix
-// them. dims: blocks=131072 rounds=10 tensor: text int32 blocks,4 in tensor: keys int32 rounds,4 in
+// them.
+// dims: blocks=131072 rounds=10
+// tensor: text int32 blocks,4 in
+// tensor: keys int32 rounds,4 in
 // tensor: cipher int32 blocks,4 out
 // without CONSTANT_CACHE: the tables are in shared memory, not in constant memory
 // without STRIDED_ACCESS: the four words of a block are loaded and stored as one vector
