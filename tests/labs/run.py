@@ -85,6 +85,8 @@ def main():
                         print(f"skip {scenario.__name__}: {reason}", flush=True)
                         expect_quiet(kept)
                         continue
+                    if problem and hasattr(ground, "clear"):
+                        ground.clear()  # the next scenario has all of it
                     left = expect_quiet(kept if not hasattr(ground, "own") else kept | ground.own())
                     if left and not problem:
                         problem = f"these processes were left: {left}"

@@ -42,7 +42,10 @@ SlurmdParameters=config_overrides
 GresTypes=gpu
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1 Gres=gpu:1
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 Gres=gpu:1
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=60 State=UP
+PartitionName=urgent Nodes=n1,n2 PriorityTier=2 MaxTime=60 State=UP
 """
 
 
@@ -77,7 +80,7 @@ class Slurm:
         names = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd",
                  "srun": "slurm-client"}
         self.programs = {name: program(name, package) for name, package in names.items()}
-        self.folder = folder
+        self.folder, self.labs = folder, labs
         for part in ("state", *NODES):
             (folder / part).mkdir(parents=True)
         for part in (folder, folder / "state", *(folder / node for node in NODES)):
@@ -162,9 +165,13 @@ class Slurm:
         return " ".join((self.folder / name).read_text()[-800:]
                         for name in ("slurmctld.log", "n1.log") if (self.folder / name).exists())
 
+    def clear(self):
+        """Of all jobs."""
+        self.ask("scancel", "--user", "root")
+
     def close(self):
         if "slurmctld" in self.daemons:
-            self.ask("scancel", "--user", "root")
+            self.clear()
         for name in reversed(self.daemons):
             one = self.daemons[name]
             one.terminate()

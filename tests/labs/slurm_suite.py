@@ -1,7 +1,9 @@
 """Labs behind Slurm's queue, by the command of docs/scale.md. A "GPU" of these nodes is a stand-in: what
 runs there uses the processor."""
 
+import contextlib
 import datetime
+import fcntl
 import subprocess
 import threading
 import time
@@ -10,6 +12,7 @@ import page
 from ground import Failed, expect, has, must, state_of, steps, wait_until
 from relay import frame, frames
 from slurm import NODES, Slurm
+from spread_suite import branch, explore_sweep_and_ablate, labs_of, ready_to_explore
 
 COMMAND = page.labs()["queue"]
 LONG = {"dims": {"n": 4_000_000}}  # a check that takes seconds
@@ -142,17 +145,18 @@ def who_waits_for_an_allocation_is_told_in_the_words_of_slurm(slurm, place):
     empty(slurm)
 
 
-def ends_in_the_middle(slurm, place, end, *parts):
+def ends_in_the_middle(slurm, place, end, *parts, while_it_works=contextlib.nullcontext):
     """A check that loses its lab by `end` says so, is recorded nowhere, and counts once when it is asked
     again."""
     client = serving(slurm, place)
     run = place.create(client, lab="queue", **LONG)
     before = place.rows_kept()
-    job = place.started(client, "check_correctness", {"run": run})
-    time.sleep(0.7)
-    (held,) = running(slurm)
-    end(held)
-    answer, error = place.ended(client, job)
+    with while_it_works():
+        job = place.started(client, "check_correctness", {"run": run})
+        time.sleep(0.7)
+        (held,) = running(slurm)
+        end(held)
+        answer, error = place.ended(client, job)
     expect(error is not None, f"the call fails: {answer}")
     has(error, "lab queue", *parts)
     expect(place.rows_kept() == before, "nothing is recorded")
@@ -160,6 +164,77 @@ def ends_in_the_middle(slurm, place, end, *parts):
     expect(must(client, "check_correctness", {"run": run})["passed"], "asked again, it passes")
     expect(state_of(client, "queue")["starts"] == 2, "in another allocation")
     expect(steps(place, run, "correctness") == 1, "and it is recorded once")
+    client.close()
+    empty(slurm)
+    place.audit()
+
+
+def serving_both(slurm, place):
+    """A group of two labs by the file of the page, each an allocation when work waits."""
+    labs = place.folder / "labs.yaml"
+    labs.write_text(page.labs_file().replace("count: 4", "count: 2"))
+    return place.stdio("--labs", str(labs), environment=slurm.environment)
+
+
+def held_by_slurm(slurm, before, name):
+    """Seconds and nodes of the jobs of a name that have ended since."""
+    jobs = [one for job, one in slurm.completed().items() if job not in before and one["Name"] == name]
+    start, end = ([datetime.datetime.fromisoformat(one[when]) for one in jobs] for when in ("StartTime", "EndTime"))
+    return sum((b - a).total_seconds() for a, b in zip(start, end)), {one["NodeList"] for one in jobs}
+
+
+def counted_once(client, run):
+    """The run pays for its work on both labs, and for no second twice. What a lab is asked before it may help is
+    nobody's."""
+    seconds = must(client, "run_status", {"run": run})["labs"]["seconds"]
+    used = [state_of(client, name)["used"] for name in ("queue-1", "queue-2")]
+    expect(max(used) < seconds <= sum(used) + 0.5, f"the run used {seconds} s, its labs {used}")
+
+
+def one_run_fans_out_over_both_nodes(slurm, place):
+    """Its branches, the heats of its sweep and its ablated builds; Slurm and the server count the same."""
+    before = set(slurm.completed())
+    client = serving_both(slurm, place)
+    run = ready_to_explore(place, client, "queue-1")
+    expect(len(slurm.jobs()) == 1, f"one allocation, while nothing can be shared out: {slurm.jobs()}")
+    explore_sweep_and_ablate(place, client, run, ("queue-1", "queue-2"))
+    expect(len(running(slurm)) == 2, f"two allocations: {slurm.jobs()}")
+    shown = {name: state_of(client, name) for name in ("queue-1", "queue-2")}
+    counted_once(client, run)
+    client.close()
+    empty(slurm)
+    nodes = set()
+    for number, (name, one) in enumerate(shown.items(), 1):
+        seconds, own = held_by_slurm(slurm, before, f"ratchet-{number}")
+        print(f"    {name}: held {one['seconds']:.1f} s, Slurm's {seconds:.0f}, used {one['used']:.1f}, on {own}")
+        expect(one["starts"] == 1 and one["used"] > 1 and len(own) == 1, f"one allocation did a share: {one}")
+        expect(abs(one["seconds"] - seconds) < 4, f"held for {seconds} s, by Slurm: {one}")
+        nodes |= own
+    expect(nodes == set(NODES), f"each node did a share: {nodes}")
+    place.audit()
+
+
+def a_preempted_allocation_counts_nothing_twice(slurm, place):
+    """Its branches are done again: by the other lab, or in the next allocation."""
+    client = serving_both(slurm, place)
+    run = ready_to_explore(place, client, "queue-1")
+    (home,) = running(slurm)
+    job = place.started(client, "explore_branches", {"run": run, "branches": [branch(80 + i) for i in range(8)]})
+    wait_until(lambda: state_of(client, "queue-2")["calls"] > 1, 60, "the second lab works")
+    (other,) = [one for one in running(slurm) if one != home]
+    urgent = threading.Thread(target=slurm.ask, args=(
+        "srun", "--partition=urgent", f"--nodelist={node_of(slurm, other)}", "--time=5", "sleep", "60"))
+    urgent.start()
+    wait_until(lambda: "PREEMPTION" in state_of(client, "queue-2").get("error", ""), 30,
+               lambda: f"Slurm says why the lab ended: {state_of(client, 'queue-2')}")
+    expect(slurm.completed()[other]["JobState"] == "PREEMPTED", f"and did so: {slurm.completed()[other]}")
+    explored, error = place.ended(client, job)
+    expect(error is None and all(one.get("speedup") for one in explored["branches"]), f"all were timed: {error or explored}")
+    expect([one["name"] for one in explored["branches"]] == [f"b{i}" for i in range(1, 9)], "each once")
+    expect(steps(place, run, "branches") == 1, "one exploration is recorded")
+    counted_once(client, run)
+    slurm.ask("scancel", "--partition=urgent", "--user=root")
+    urgent.join()
     client.close()
     empty(slurm)
     place.audit()
@@ -182,6 +257,17 @@ def a_call_takes_no_longer_than_its_work(slurm, place):
 
 def scancel_in_the_middle_loses_nothing(slurm, place):
     ends_in_the_middle(slurm, place, lambda job: slurm.ask("scancel", job), "CANCELLED")
+
+
+def the_time_limit_in_the_middle_loses_nothing(slurm, place):
+    """Slurm looks at its limits each half a minute; so long the check waits for the device."""
+    @contextlib.contextmanager
+    def device_is_taken():
+        with next(slurm.labs.rglob("host-*.lock")).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    ends_in_the_middle(slurm, place, lambda job: slurm.ask("scontrol", "update", f"jobid={job}", "endtime=now"),
+                       "DUE TO TIME LIMIT", while_it_works=device_is_taken)
 
 
 def a_requeue_leaves_the_lab_alone(slurm, place):
@@ -267,7 +353,9 @@ SCENARIOS = [an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_
              no_message_waits_for_an_acknowledgment, a_server_that_ends_gives_its_allocation_back,
              who_waits_for_an_allocation_is_told_in_the_words_of_slurm,
              a_call_takes_no_longer_than_its_work, scancel_in_the_middle_loses_nothing,
+             the_time_limit_in_the_middle_loses_nothing,
              a_requeue_leaves_the_lab_alone,
              a_node_that_loses_power_in_the_middle_loses_nothing,
              a_node_that_is_taken_down_in_the_middle_loses_nothing,
-             runs_go_side_by_side_on_two_nodes]
+             runs_go_side_by_side_on_two_nodes, one_run_fans_out_over_both_nodes,
+             a_preempted_allocation_counts_nothing_twice]

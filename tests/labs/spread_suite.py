@@ -143,6 +143,24 @@ def nothing_is_lost_with_a_lab_that_is_killed(_, place):
     place.audit()
 
 
+def explore_sweep_and_ablate(place, client, run, labs):
+    """Each of the three gives work to both labs. The branches are slow, so that a lab that is off has time to start."""
+    explored = must(client, "explore_branches", {"run": run, "branches": [branch(200 + i) for i in range(8)]})
+    expect(labs_of(explored) == set(labs), f"the branches are on both: {explored}")
+    source = branch(1)["source"].replace("again < 2", "again < TIMES")
+    swept = must(client, "explore_branches", {
+        "run": run, "grid": ["TIMES=" + ",".join(str(number) for number in range(1, 17))],
+        "branches": [{"source": "#ifndef TIMES\n#define TIMES 99\n#endif\n" + source}]})
+    expect(labs_of(swept) == set(labs), f"the heats are on both: {swept}")
+    used = {name: state_of(client, name)["used"] for name in labs}
+    if swept.get("champion") is None:
+        must(client, "submit_kernel", {"run": run, "source": branch(1)["source"]})
+        must(client, "check_correctness", {"run": run})
+    must(client, "profile_kernel", {"run": run})
+    must(client, "ablate", {"run": run})
+    expect(all(state_of(client, name)["used"] > used[name] for name in used), "both did work for the ablation")
+
+
 def an_ablation_and_a_sweep_go_to_both_labs(_, place):
     client = place.serving_alike([place.lab("far1"), place.lab("far2")])
     run = ready_to_explore(place, client, "box-1")
