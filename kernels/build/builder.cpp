@@ -23,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 30U;
+constexpr std::string_view kFewerAtOnce =
+    "Leave out flags that make the compiler work on many parts at once.";
+
 BuildRecord failed(BuildRecord record, std::string error_class, std::string message,
                    std::string hint) {
   record.ok = false;
@@ -136,8 +139,9 @@ class Compilation {
     if (!output->status.clean()) {
       auto why = output->starved ? FailureClass{std::string(kOutOfMemory), ""}
                                  : classify_failure(text, request_.arch);
+      if (output->excess) why = {output->excess->kind, std::string(kFewerAtOnce)};
       if (why.name == kOutOfMemory) why.hint = memory_hint(*output);
-      auto message = record.errors.empty() ? last_words(text, output->status) : std::string();
+      auto message = record.errors.empty() ? last_words(text, *output) : std::string();
       return failed(std::move(record), std::move(why.name), std::move(message),
                     std::move(why.hint));
     }
@@ -185,19 +189,17 @@ class Compilation {
     return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
   }
 
-  static std::string last_words(const std::string& text, const ExitStatus& status) {
-    if (text.find_first_not_of(" \n") == std::string::npos) return "ended with " + status.text();
+  static std::string last_words(const std::string& text, const ConfinedRun& run) {
+    if (run.excess || text.find_first_not_of(" \n") == std::string::npos)
+      return (run.excess ? "ended: it " : "ended with ") + run.ending();
     return text.size() > kMaxDiagnosticText ? text.substr(text.size() - kMaxDiagnosticText) : text;
   }
 
   static std::string memory_hint(const ConfinedRun& run) {
-    const auto together = run.memory_bytes == 0 ? std::string("what the machine has")
-                                                : fmt::format("{} MiB together with what it starts",
-                                                              run.memory_bytes >> 20U);
     return fmt::format(
-        "The compiler ran out of memory: it may use {}, and each process {} GiB of address space. "
-        "Instantiate fewer templates or split the kernel.",
-        together, kCompilerAddressSpace >> 30U);
+        "The compiler ran out of memory: it may use {} MiB together with what it starts, and each "
+        "process {} GiB of address space. Instantiate fewer templates or split the kernel.",
+        run.memory_bytes >> 20U, kCompilerAddressSpace >> 30U);
   }
 
   /// Checks what was built before it is published under a key.

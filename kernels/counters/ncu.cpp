@@ -120,8 +120,7 @@ Result<std::string> ncu_raw_page(std::string_view report, const std::string& nam
                  "Export fewer launches."};
   if (run->timed_out || !run->status.clean())
     return invalid_argument(
-        fmt::format("ncu cannot read {} ({}): {}", name,
-                    run->timed_out ? "deadline" : run->status.text(),
+        fmt::format("ncu cannot read {} ({}): {}", name, run->ending(),
                     complaints_in(run->err + run->out)),
         "A report of a newer ncu requires that version; recreate a damaged report.");
   return std::move(run->out);

@@ -52,9 +52,8 @@ Result<std::string> output_of(const FoundProgram& program, std::vector<std::stri
                  fmt::format("{} prints more than {} MiB", name, kMostText >> 20U),
                  "Instantiate fewer templates."};
   if (run->timed_out || !run->status.clean())
-    return unavailable(fmt::format("{} failed ({}): {}", name,
-                                   run->timed_out ? "deadline" : run->status.text(),
-                                   run->err.substr(0, 300)));
+    return unavailable(
+        fmt::format("{} failed ({}): {}", name, run->ending(), run->err.substr(0, 300)));
   return std::move(run->out);
 }
 

@@ -10,7 +10,6 @@
 #include "kernels/build/toolchain.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/lab/laboratory.h"
-#include "kernels/process/control_group.h"
 #include "kernels/process/gpu_node.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -117,14 +116,6 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
   return state;
 }
 
-/// A worker's walls, and the control groups that the server puts it into.
-std::string with_groups(const std::string& walls) {
-  const auto groups = ControlGroup::description();
-  const auto bar = std::min(walls.find(';'), walls.size());
-  if (!groups.starts_with("no ")) return walls.substr(0, bar) + ", " + groups + walls.substr(bar);
-  return walls + (bar < walls.size() ? ", " : "; ") + groups;
-}
-
 }  // namespace
 
 Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallContext& call) {
@@ -147,7 +138,7 @@ Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallConte
         fmt::format("{} device {} cannot be used: {}", name_of(kind), device,
                     ready && ready->error ? *ready->error : "its worker did not answer"),
         "check_env lists the devices.");
-  Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
+  Greeting found{*ready->device, worker->walls(), ready->devices.value_or(1)};
   // While the worker lives: the driver does not know the UUID of a GPU that nobody has open.
   if (auto node = gpu_node(found.device.uuid))
     found.gpu = OneGpu{found.device.uuid, *std::move(node)};
@@ -162,13 +153,12 @@ Result<Environment> Laboratory::environment(std::optional<int> device, CallConte
   auto host = greeting(DeviceKind::host, 0, call);
   if (!host) return host.error();
   environment.devices.push_back(host->device);
-  environment.sandbox = with_groups(host->sandbox);
+  environment.sandbox = host->sandbox;
   auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
   if (!cuda && device.value_or(0) > 0) return cuda.error();
   if (cuda) {
     environment.devices.push_back(cuda->device);
-    environment.sandbox =
-        fmt::format("host: {}; cuda: {}", with_groups(host->sandbox), cuda->sandbox);
+    environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
   }
   environment.implementations = implementation_states(builder.toolchain(), cuda.has_value());
   environment.counters = probe_counters(*this, environment.devices.back(), call);

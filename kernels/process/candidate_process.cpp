@@ -121,10 +121,6 @@ Status CandidateProcess::load(const Code& code, const CallContext& call) {
   return {};
 }
 
-std::string CandidateProcess::sandbox() const {
-  return worker_.ready().value("sandbox", "");
-}
-
 const std::filesystem::path& CandidateProcess::left_behind() {
   worker_.end();
   return worker_.folder();

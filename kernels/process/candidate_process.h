@@ -83,8 +83,8 @@ class CandidateProcess {
   Status greet(const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
-  /// The isolation its worker reported.
-  [[nodiscard]] std::string sandbox() const;
+  /// What isolates it; see with_group.
+  [[nodiscard]] const std::string& sandbox() const { return worker_.walls(); }
   /// Ends the process and returns its private folder, which is removed with this object.
   [[nodiscard]] const std::filesystem::path& left_behind();
 

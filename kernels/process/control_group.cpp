@@ -7,6 +7,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -218,6 +219,22 @@ std::optional<ControlGroup> ControlGroup::make_in(const Folders& folders,
 
 std::string ControlGroup::description() {
   return home().version == 0 ? home().none : fmt::format("control groups {}", home().version);
+}
+
+std::string with_group(const std::string& walls, const ControlGroup* group) {
+  const auto bar = std::min(walls.find(';'), walls.size());
+  auto held = walls.substr(0, bar);
+  auto missing = walls.substr(bar);
+  const auto add_missing = [&](const std::string& one) {
+    missing += (missing.empty() ? "; " : ", ") + one;
+  };
+  if (group) held += (held.empty() ? "" : ", ") + ControlGroup::description();
+  if (!group)
+    add_missing(home().version == 0 ? home().none : "no control group");
+  else if (!group->limits_memory())
+    add_missing("no control group for memory");
+  if (group && !group->limits_processes()) add_missing("no control group for processes");
+  return held + missing;
 }
 
 ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {

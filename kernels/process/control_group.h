@@ -75,4 +75,9 @@ class ControlGroup {
   Taken taken_;
 };
 
+/// What isolates a process: `walls`, as it says itself (confine::Walls::text), and its group, or
+/// null. What no group limits is listed behind the semicolon, with the walls that are missing: the
+/// server counts that now and then, and a process may have more of it for as long.
+[[nodiscard]] std::string with_group(const std::string& walls, const ControlGroup* group);
+
 }  // namespace ratchet

@@ -140,6 +140,8 @@ Status WorkerProcess::greet(const CallContext& call) {
                  fmt::format("{} did not start: {}", spec_.argv[0], ready->fault->message),
                  "check_env shows what is missing."};
   ready_ = std::move(ready->body);
+  const auto said = decode_stored<wire::Reply>(ready_);
+  walls_ = with_group(said ? said->sandbox.value_or("") : "", group_ ? &*group_ : nullptr);
   return {};
 }
 
@@ -153,7 +155,8 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
       tail_(std::move(other.tail_)),
       printed_bytes_(other.printed_bytes_),
       ticks_(other.ticks_),
-      ready_(std::move(other.ready_)) {}
+      ready_(std::move(other.ready_)),
+      walls_(std::move(other.walls_)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   if (this == &other) return *this;
@@ -168,6 +171,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   printed_bytes_ = other.printed_bytes_;
   ticks_ = other.ticks_;
   ready_ = std::move(other.ready_);
+  walls_ = std::move(other.walls_);
   return *this;
 }
 

@@ -66,6 +66,8 @@ class WorkerProcess {
 
   /// Its READY message.
   [[nodiscard]] const Json& ready() const { return ready_; }
+  /// What isolates it; see with_group. Empty before it is ready.
+  [[nodiscard]] const std::string& walls() const { return walls_; }
   [[nodiscard]] bool alive() const { return process_.has_value(); }
   /// Whether it is dead, though nobody has asked it anything since.
   [[nodiscard]] bool died() { return !process_ || process_->poll().has_value(); }
@@ -117,6 +119,7 @@ class WorkerProcess {
   std::size_t printed_bytes_ = 0;
   int ticks_ = 0;  ///< of waiting; what costs more is looked at every few
   Json ready_;
+  std::string walls_;
 };
 
 }  // namespace ratchet

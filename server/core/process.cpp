@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr int kExecFailed = 127;
+constexpr milliseconds kLook(50);  // between two looks at a program that runs
 
 ExitStatus decoded(int raw) {
   if (WIFSIGNALED(raw)) return {0, WTERMSIG(raw)};
@@ -195,7 +196,8 @@ ExitStatus Process::kill() {
 }
 
 Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
-                             const std::stop_token& stop, std::size_t output_limit) {
+                             const std::stop_token& stop, std::size_t output_limit,
+                             const Watch& watch) {
   const auto start = steady_clock::now();
   auto out = Pipe::open();
   auto err = Pipe::open();
@@ -212,17 +214,19 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
   Captured captured;
   std::array<std::string*, 2> sinks{&captured.out, &captured.err};
   const auto deadline = start + limit;
-  while (readers[0] || readers[1]) {
-    if (stop.stop_requested())
-      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was canceled"};
+  const auto pause = [&] {  // until it is looked at again
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
-    if (left.count() <= 0) {
-      captured.timed_out = true;
-      break;
-    }
+    return std::clamp(left, milliseconds(0), kLook);
+  };
+  const auto must_end = [&] {
+    captured.timed_out = pause().count() == 0;
+    return captured.timed_out || stop.stop_requested() || (watch && watch(child->pid()));
+  };
+  bool killed = false;
+  while ((readers[0] || readers[1]) && !(killed = must_end())) {
     std::array<pollfd, 2> waiting{pollfd{readers[0] ? readers[0].get() : -1, POLLIN, 0},
                                   pollfd{readers[1] ? readers[1].get() : -1, POLLIN, 0}};
-    ::poll(waiting.data(), 2, static_cast<int>(std::min<long long>(left.count(), 50)));
+    ::poll(waiting.data(), 2, static_cast<int>(pause().count()));
     for (std::size_t i = 0; i < 2; ++i) {
       if (!readers[i] || waiting[i].revents == 0) continue;
       std::array<char, 65536> chunk{};
@@ -239,14 +243,11 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
     // A grandchild may hold the pipes open after the program itself has ended.
     if (child->poll() && (waiting[0].revents | waiting[1].revents) == 0) break;
   }
-  if (!captured.timed_out) {
-    const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
-    const auto ended = child->wait_for(std::max(left, milliseconds(0)));
-    captured.timed_out = !ended;
-    if (ended) captured.status = *ended;
-  }
-  const ExitStatus last = child->kill();
-  if (captured.timed_out) captured.status = last;
+  // A program may close its outputs and go on.
+  while (!killed && !child->wait_for(pause())) killed = must_end();
+  if (killed && stop.stop_requested())
+    return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was canceled"};
+  captured.status = child->kill();
   captured.elapsed = steady_clock::now() - start;
   return captured;
 }

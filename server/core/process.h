@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -84,11 +85,15 @@ struct Captured {
   std::chrono::nanoseconds elapsed{};
 };
 
+/// Asked about a program many times a second while it runs; true kills it.
+using Watch = std::function<bool(pid_t)>;
+
 /// Runs a program to completion and captures both outputs, at most `output_limit` bytes each.
 /// Errors: `unavailable` when it cannot be started; `timed_out` when `stop` is requested.
 [[nodiscard]] Result<Captured> run_program(const ProcessSpec& spec, std::chrono::milliseconds limit,
                                            const std::stop_token& stop = {},
-                                           std::size_t output_limit = std::size_t{1} << 20U);
+                                           std::size_t output_limit = std::size_t{1} << 20U,
+                                           const Watch& watch = {});
 
 /// The path of a program in PATH, or `name` itself when it has a slash; empty when absent.
 [[nodiscard]] std::optional<std::filesystem::path> find_program(const std::string& name);

@@ -101,6 +101,9 @@ TEST_CASE("what a group does not limit, the server counts", "[groups]") {
 
   CHECK(part->limits_processes());
   CHECK_FALSE(part->limits_memory());
+  CHECK(with_group("seccomp", &*part).find("; no control group for memory") != std::string::npos);
+  CHECK(with_group("seccomp; no Landlock", nullptr).find("; no Landlock, no control group") !=
+        std::string::npos);
   CHECK(kind_of(excess_of(holder.pid(), limits, &*part)) == "out_of_memory");
   CHECK(kind_of(excess_of(holder.pid(), {.memory_bytes = 3 * kPiece}, &*part)) == "none");
   // A whole group ends a process by itself, and counts what is shared once.

@@ -125,6 +125,7 @@ TEST_CASE("a real worker reports its device and its isolation", "[worker]") {
   CHECK(ready->device->kind == DeviceKind::host);
   CHECK(ready->device->l2_bytes > 0);
   CHECK(ready->sandbox.value_or("").find("seccomp") == 0);
+  CHECK(worker->walls().find(ControlGroup::description()) != std::string::npos);
 }
 
 TEST_CASE("a candidate's worker refuses a judge's requests", "[worker]") {
