@@ -204,17 +204,21 @@ TEST_CASE("a rocpd database is read in both versions of its schema", "[rocprof]"
 }
 
 TEST_CASE("a merged rocpd database has the dispatches of all processes", "[rocprof]") {
-  // The other's dispatch has the same event, no counters, and a kernel without a symbol.
+  // The other's dispatch has the same event, half of the waves, and a kernel without a symbol.
   const auto report = reported(read_rocpd(database(
-      "CREATE TABLE rocpd_info_kernel_symbol_78 AS SELECT * FROM rocpd_info_kernel_symbol_77 WHERE "
-      "0;"
-      "CREATE TABLE rocpd_kernel_dispatch_78 AS SELECT * FROM rocpd_kernel_dispatch_77;")));
+      "CREATE TABLE rocpd_info_kernel_symbol_78 AS SELECT * FROM rocpd_info_kernel_symbol_77 "
+      "WHERE 0;"
+      "CREATE TABLE rocpd_kernel_dispatch_78 AS SELECT * FROM rocpd_kernel_dispatch_77;"
+      "CREATE TABLE rocpd_info_pmc_78 AS SELECT * FROM rocpd_info_pmc_77;"
+      "CREATE TABLE rocpd_pmc_event_78 AS SELECT event_id, pmc_id, value / 2 AS value "
+      "FROM rocpd_pmc_event_77;")));
   REQUIRE(report.kernels.size() == 2);
   check_row_sums(report.kernels[0]);
+  CHECK(report.kernels[0].metrics.at("SQ_WAVES") == 4096);
   CHECK(report.kernels[1].name == "kernel 7");
   CHECK(report.kernels[1].metrics.at("gpu__time_duration.sum") == 20'000);
+  CHECK(report.kernels[1].metrics.at("SQ_WAVES") == 2048);
   CHECK_FALSE(report.kernels[1].metrics.contains("launch__registers_per_thread"));
-  CHECK_FALSE(report.kernels[1].metrics.contains("SQ_WAVES"));
 }
 
 TEST_CASE("a database whose tables are views or endless is refused in bounded time",
