@@ -109,7 +109,7 @@ TEST_CASE("caches of the cores are asked where the last cache leaves it open, an
   CHECK(warm.size() == (open && near > 0 ? 2 : 1));
   if (warm.size() < 2) return;
   CHECK(warm[1].what.starts_with("warm caches at n="));
-  CHECK(8 * std::stoi(warm[1].what.substr(17)) <= near / 2);
+  CHECK(8 * std::stol(warm[1].what.substr(17)) <= near / 2);
   CHECK(warm[1].other_size);
   CHECK_FALSE(warm[1].refutes);
   CHECK(outcome_of(all, "host-memory-bandwidth") != FindingOutcome::not_confirmed);
