@@ -33,22 +33,6 @@ std::string processor() {
   return text;
 }
 
-/// A name for the compiler that is readable in messages and cannot be an option or a path.
-std::string safe_name(const Source& source, Language language) {
-  auto name = fs::path(source.file_name).filename().string();
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == '-';
-  };
-  const auto suffix = fs::path(name).extension().string();
-  const std::string usual = language == Language::cuda  ? ".cu"
-                            : language == Language::hip ? ".hip"
-                                                        : ".cpp";
-  const bool fits =
-      suffix == usual || (language == Language::cpp && (suffix == ".cc" || suffix == ".cxx"));
-  if (fits && name[0] != '-' && name[0] != '.' && std::ranges::all_of(name, plain)) return name;
-  return "kernel" + usual;
-}
-
 std::string standard_of(const BuildNeeds& needs) {
   return "-std=" + needs.standard.value_or("c++17");
 }
@@ -184,13 +168,28 @@ void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchai
 
 }  // namespace
 
+std::string name_to_compile(const Source& source, Language language) {
+  auto name = fs::path(source.file_name).filename().string();
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.' || c == '-';
+  };
+  const auto suffix = fs::path(name).extension().string();
+  const std::string usual = language == Language::cuda  ? ".cu"
+                            : language == Language::hip ? ".hip"
+                                                        : ".cpp";
+  const bool fits =
+      suffix == usual || (language == Language::cpp && (suffix == ".cc" || suffix == ".cxx"));
+  if (fits && name[0] != '-' && name[0] != '.' && std::ranges::all_of(name, plain)) return name;
+  return "kernel" + usual;
+}
+
 BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, std::string header) {
   auto needs = build_needs(with_local_headers(request.source));
   // The compilers do not accept a second -std.
   for (const auto& flag : request.flags)
     if (flag.starts_with("-std=")) needs.standard = flag.substr(5);
   BuildPlan plan;
-  plan.file_name = safe_name(request.source, request.language);
+  plan.file_name = name_to_compile(request.source, request.language);
   plan.header = std::move(header);
   switch (request.language) {
     case Language::cuda:
@@ -227,7 +226,7 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
   const auto arch = exact_arch(request.arch, needs);
   const auto libraries = libraries_of(toolchain).string();
   BuildPlan plan;
-  plan.file_name = safe_name(request.source, Language::cuda);
+  plan.file_name = name_to_compile(request.source, Language::cuda);
   plan.header = std::move(header);
   plan.stub = std::move(stub);
   add_cuda_arguments(plan, arch, needs, toolchain);

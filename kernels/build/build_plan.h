@@ -51,6 +51,10 @@ struct BuildPlan {
   std::string compiler;                          ///< "g++ 12.2.0"
 };
 
+/// The source's name inside that folder: its own, if that is readable in messages and cannot be an
+/// option or a path, else "kernel.cu", …
+[[nodiscard]] std::string name_to_compile(const Source& source, Language language);
+
 /// Adds what the source needs implicitly: its CUDA libraries, C++20, the exact architecture. The
 /// toolchain has the language's compiler.
 /// `header` declares the entry. Reads the headers beside the source. Thread-safe.

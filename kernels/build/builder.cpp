@@ -253,10 +253,7 @@ Status check_tools(const BuildRequest& request, const Toolchain& toolchain) {
   if (request.language == Language::cuda && !toolchain.nvcc)
     return unavailable("nvcc was not found",
                        "Install the CUDA toolkit or set CUDA_HOME; check_env shows what is there.");
-  if (request.language == Language::hip && !toolchain.hip)
-    return unavailable("a working hipcc was not found",
-                       "Install hipcc and libamdhip64-dev (Debian, Ubuntu) or ROCm, and put hipcc "
-                       "on PATH; check_env shows what is there.");
+  if (request.language == Language::hip && !toolchain.hip) return hip_missing();
   if (request.cutlass && !toolchain.cutlass_include)
     return unavailable("the CUTLASS headers were not found",
                        "Set CUTLASS_PATH to a checkout of CUTLASS.");

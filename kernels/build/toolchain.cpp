@@ -242,6 +242,12 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
   return toolchain;
 }
 
+Error hip_missing() {
+  return unavailable("a working hipcc was not found",
+                     "Install hipcc and libamdhip64-dev (Debian, Ubuntu) or ROCm, and put hipcc on "
+                     "PATH; check_env shows what is there.");
+}
+
 std::vector<ToolState> tool_states(const Toolchain& toolchain) {
   std::vector<ToolState> states{
       state_of("g++", toolchain.host_compiler),

@@ -51,6 +51,9 @@ struct Toolchain {
 /// absent stays empty; that is no error.
 [[nodiscard]] Toolchain find_toolchain(const std::string& python, const std::stop_token& stop = {});
 
+/// The error of what needs hipcc, where `Toolchain::hip` is empty.
+[[nodiscard]] Error hip_missing();
+
 /// One row per tool and package, for `Environment::tools`.
 [[nodiscard]] std::vector<ToolState> tool_states(const Toolchain& toolchain);
 

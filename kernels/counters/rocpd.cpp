@@ -42,15 +42,21 @@ class RocpdReader {
   Result<RocprofReport> read() {
     report_.format = "rocpd";
     if (auto found = find_tables(); !found) return found.error();
-    for (const auto step : {&RocpdReader::dispatches, &RocpdReader::counters, &RocpdReader::device})
-      if (auto done = (this->*step)(); !done) return done.error();
+    for (const auto& suffix : suffixes_) {
+      suffix_ = suffix;
+      events_.clear();
+      for (const auto step :
+           {&RocpdReader::dispatches, &RocpdReader::counters, &RocpdReader::device})
+        if (auto done = (this->*step)(); !done) return done.error();
+    }
     if (report_.kernels.empty()) return not_rocpd("the database has no kernel dispatch");
     for (auto& kernel : report_.kernels) add_equivalents(kernel);
     return std::move(report_);
   }
 
  private:
-  /// A table's name in quotes; names end with an id of the process that wrote it.
+  /// A table's name in quotes; names end with an id of the process that wrote it. A merged database
+  /// has tables of several.
   [[nodiscard]] std::string table(const std::string& name) const {
     std::string quoted = "\"";
     for (const char c : "rocpd_" + name + suffix_) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -69,16 +75,13 @@ class RocpdReader {
       const std::string name(statement->text(0));
       // The virtual ones run code of their own.
       if (statement->text(1).starts_with("CREATE VIRTUAL")) continue;
-      if (name.starts_with(kDispatch)) {
-        found_ = true;
-        suffix_ = name.substr(kDispatch.size());
-      }
+      if (name.starts_with(kDispatch)) suffixes_.insert(name.substr(kDispatch.size()));
       tables_.insert(name);
     }
-    if (!found_) return not_rocpd("the database has no table rocpd_kernel_dispatch");
-    for (const auto* needed : {"info_kernel_symbol"})
-      if (!tables_.contains("rocpd_" + std::string(needed) + suffix_))
-        return not_rocpd(fmt::format("the database has no table rocpd_{}", needed));
+    if (suffixes_.empty()) return not_rocpd("the database has no table rocpd_kernel_dispatch");
+    for (const auto& suffix : suffixes_)
+      if (!tables_.contains("rocpd_info_kernel_symbol" + suffix))
+        return not_rocpd("the database has no table rocpd_info_kernel_symbol" + suffix);
     return {};
   }
 
@@ -105,7 +108,7 @@ class RocpdReader {
         ", K.grid_size_x, K.grid_size_y, K.grid_size_z, K.workgroup_size_x, K.workgroup_size_y, "
         "K.workgroup_size_z, K.group_segment_size, S.arch_vgpr_count, S.accum_vgpr_count, "
         "S.sgpr_count FROM " +
-        table("kernel_dispatch") + " K JOIN " + table("info_kernel_symbol") +
+        table("kernel_dispatch") + " K LEFT JOIN " + table("info_kernel_symbol") +
         " S ON S.id = K.kernel_id" + times + " ORDER BY K.id LIMIT " +
         std::to_string(kMostRocpdDispatches + 1));
     if (!statement) return not_rocpd(statement.error().message);
@@ -120,9 +123,10 @@ class RocpdReader {
         return Error{ErrorCode::too_large,
                      fmt::format("the report has more than {} dispatches", kMostRocpdDispatches),
                      "Profile fewer of them: --kernel-include-regex, --kernel-iteration-range."};
-      KernelCounters kernel{std::string(statement->text(1)), {}};
+      KernelCounters kernel{plain_kernel_name(std::string(statement->text(1))), {}};
       for (std::size_t i = 0; i < kFacts.size(); ++i)
-        kernel.metrics[kFacts[i]] = statement->real(static_cast<int>(i) + 2);
+        if (const int column = static_cast<int>(i) + 2; !statement->text(column).empty())
+          kernel.metrics[kFacts[i]] = statement->real(column);
       events_.try_emplace(statement->integer(0), report_.kernels.size());
       report_.kernels.push_back(std::move(kernel));
     }
@@ -149,7 +153,7 @@ class RocpdReader {
   }
 
   Status device() {
-    if (!tables_.contains("rocpd_info_agent" + suffix_)) return {};
+    if (!report_.device.empty() || !tables_.contains("rocpd_info_agent" + suffix_)) return {};
     auto statement = database_.prepare("SELECT COALESCE(NULLIF(product_name, ''), name) FROM " +
                                        table("info_agent") + " WHERE type = 'GPU' LIMIT 1");
     if (!statement) return {};
@@ -160,9 +164,9 @@ class RocpdReader {
   sqlite::Database& database_;
   RocprofReport report_;
   std::set<std::string> tables_;
-  std::string suffix_;
+  std::set<std::string> suffixes_;
+  std::string suffix_;                          // the one that is read
   std::map<std::int64_t, std::size_t> events_;  // of dispatches, to their place in the report
-  bool found_ = false;
   int steps_ = 0;
 };
 

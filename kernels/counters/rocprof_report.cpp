@@ -54,6 +54,7 @@ struct Column {
 };
 constexpr std::array kColumns{
     Column{"kind", ""},
+    Column{"guid", ""},
     Column{"agent_id", ""},
     Column{"gpu_id", ""},
     Column{"queue_id", ""},
@@ -71,8 +72,10 @@ constexpr std::array kColumns{
     Column{"end_timestamp", "end"},
     Column{"lds_block_size", "lds_bytes"},
     Column{"lds_per_workgroup", "lds_bytes"},
+    Column{"group_segment_size", "lds_bytes"},
     Column{"scratch_size", "scratch_bytes"},
     Column{"scratch_per_workitem", "scratch_bytes"},
+    Column{"private_segment_size", "scratch_bytes"},
     Column{"vgpr_count", "vgprs"},
     Column{"arch_vgpr", "vgprs"},
     Column{"accum_vgpr_count", "accum_vgprs"},
@@ -110,8 +113,9 @@ class RocprofTable {
   Result<RocprofReport> read() && {
     if (columns_.contains("metric")) return averages();
     const bool is_long = columns_.contains("counter_name") && columns_.contains("counter_value");
+    // Both have ids of correlations; rocprof-compute renames those of the agents.
     report_.format =
-        is_long || columns_.contains("correlation_id") ? "rocprofv3_csv" : "rocprof_compute_csv";
+        is_long || !columns_.contains("gpu_id") ? "rocprofv3_csv" : "rocprof_compute_csv";
     for (auto row = rows_.begin() + 1; row != rows_.end(); ++row)
       if (auto taken = take(*row, is_long); !taken) return taken.error();
     if (report_.kernels.empty()) return damaged_rocprof("the table has no dispatch");
@@ -148,13 +152,15 @@ class RocprofTable {
     if (auto right = check_width(row); !right) return right;
     const auto name = cell(row, "kernel_name");
     if (name.empty()) return damaged_rocprof(fmt::format("line {}: no kernel name", row.line));
-    const auto id = cell(row, "dispatch_id");
+    // Processes, of which one file may have several, count their dispatches alone.
+    auto id = cell(row, "dispatch_id");
+    if (!id.empty()) id = cell(row, "guid") + " " + cell(row, "process_id") + " " + id;
     const auto known = id.empty() ? dispatches_.end() : dispatches_.find(id);
     const bool is_new = known == dispatches_.end();
     if (is_new) {
       if (report_.kernels.size() == kMostDispatches) return too_many_dispatches();
       if (!id.empty()) dispatches_[id] = report_.kernels.size();
-      report_.kernels.push_back({plain_rocprof_name(name), {}});
+      report_.kernels.push_back({plain_kernel_name(name), {}});
     }
     auto& kernel = is_new ? report_.kernels.back() : report_.kernels[known->second];
     for (const auto& [column, at] : columns_) {
@@ -166,19 +172,6 @@ class RocprofTable {
     }
     if (is_long) note(kernel, cell(row, "counter_name"), cell(row, "counter_value"), true);
     return {};
-  }
-
-  /// "name(float*, int)" without its parameters, as other engines name kernels.
-  static std::string plain_rocprof_name(const std::string& whole) {
-    auto name = whole;
-    constexpr std::string_view kObject = " (.kd)";
-    if (name.ends_with(kObject)) name.resize(name.size() - kObject.size());
-    if (name.ends_with(".kd")) name.resize(name.size() - 3);
-    if (name.starts_with("void ")) name.erase(0, 5);
-    if (name.ends_with(')'))
-      if (const auto open = name.find('('); open != std::string::npos && open > 0)
-        name.resize(open);
-    return name.empty() ? whole : name;
   }
 
   /// rocprof-compute's analysis: a metric per row, over all dispatches that it chose.
@@ -249,7 +242,7 @@ class RocprofJson {
   Result<RocprofReport> read(const Json& document) && {
     report_.format = "rocprofv3_json";
     for (const auto* process : items(member(document, "rocprofiler-sdk-tool"))) {
-      names_.clear();
+      symbols_.clear();
       counters_.clear();
       dispatches_.clear();
       if (auto taken = take(*process); !taken) return taken.error();
@@ -268,10 +261,7 @@ class RocprofJson {
       if (report_.device.empty()) report_.device = text_in(*agent, "name");
     }
     for (const auto* symbol : items(member(process, "kernel_symbols")))
-      if (const auto id = number_in(*symbol, "kernel_id")) {
-        auto name = text_in(*symbol, "formatted_kernel_name");
-        names_[*id] = name.empty() ? text_in(*symbol, "kernel_name") : name;
-      }
+      if (const auto id = number_in(*symbol, "kernel_id")) symbols_[*id] = symbol;
     for (const auto* counter : items(member(process, "counters")))
       if (const auto id = number_in(member(*counter, "id"), "handle"))
         counters_[*id] = text_in(*counter, "name");
@@ -293,16 +283,15 @@ class RocprofJson {
     const auto [known, is_new] = dispatches_.try_emplace(*id, report_.kernels.size());
     if (is_new) {
       if (report_.kernels.size() == kMostDispatches) return too_many_dispatches();
-      const auto name = names_.find(*kernel_id);
-      report_.kernels.push_back({name == names_.end() || name->second.empty()
-                                     ? fmt::format("kernel {:.0f}", *kernel_id)
-                                     : name->second,
-                                 {}});
+      report_.kernels.push_back({fmt::format("kernel {:.0f}", *kernel_id), {}});
+      if (const auto symbol = symbols_.find(*kernel_id); symbol != symbols_.end())
+        describe(*symbol->second, report_.kernels.back());
     }
     auto& kernel = report_.kernels[known->second];
     const auto set = [&](const char* name, const std::optional<double>& value) {
       if (value) kernel.metrics[name] = *value;
     };
+    set("lds_bytes", number_in(info, "group_segment_size"));
     set("start", number_in(record, "start_timestamp"));
     set("end", number_in(record, "end_timestamp"));
     for (const auto* axis : {"x", "y", "z"}) {
@@ -313,14 +302,29 @@ class RocprofJson {
     return &kernel;
   }
 
+  /// What the symbol says of all dispatches of its kernel.
+  static void describe(const Json& symbol, KernelCounters& kernel) {
+    for (const auto* member : {"formatted_kernel_name", "kernel_name"})
+      if (auto name = text_in(symbol, member); !name.empty()) {
+        kernel.name = plain_kernel_name(name);
+        break;
+      }
+    take_registers(symbol, kernel);
+  }
+
+  static void take_registers(const Json& object, KernelCounters& kernel) {
+    for (const auto& [from, to] :
+         {std::pair{"arch_vgpr_count", "vgprs"}, std::pair{"accum_vgpr_count", "accum_vgprs"},
+          std::pair{"sgpr_count", "sgprs"}})
+      if (const auto value = number_in(object, from)) kernel.metrics[to] = *value;
+  }
+
   Status collection(const Json& record) {
     auto found = dispatch(member(record, "dispatch_data"));
     if (!found) return found.error();
     auto& metrics = (*found)->metrics;
-    for (const auto& [from, to] :
-         {std::pair{"arch_vgpr_count", "vgprs"}, std::pair{"sgpr_count", "sgprs"},
-          std::pair{"lds_block_size_v", "lds_bytes"}})
-      if (const auto value = number_in(record, from)) metrics[to] = *value;
+    take_registers(record, **found);
+    if (const auto value = number_in(record, "lds_block_size_v")) metrics["lds_bytes"] = *value;
     for (const auto* one : items(member(record, "records"))) {
       const auto id = number_in(member(*one, "counter_id"), "handle");
       const auto value = number_in(*one, "value");
@@ -332,13 +336,29 @@ class RocprofJson {
     return {};
   }
 
-  std::map<double, std::string> names_;     // of kernels, by id
+  std::map<double, const Json*> symbols_;   // of kernels, by id
   std::map<double, std::string> counters_;  // names, by handle
   std::map<double, std::size_t> dispatches_;
   RocprofReport report_;
 };
 
 }  // namespace
+
+std::string plain_kernel_name(const std::string& whole) {
+  auto name = whole;
+  for (const std::string_view object : {" [clone .kd]", " (.kd)", ".kd"})
+    if (name.ends_with(object)) name.resize(name.size() - object.size());
+  if (name.starts_with("void ")) name.erase(0, 5);
+  // Parentheses may also be of an unnamed namespace or of a template's argument.
+  int open = 0;
+  for (auto at = name.size(); name.ends_with(')') && at-- > 0;) {
+    open += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+    if (open > 0) continue;
+    if (at > 0) name.resize(at);
+    break;
+  }
+  return name.empty() ? whole : name;
+}
 
 void add_equivalents(KernelCounters& kernel) {
   auto& metrics = kernel.metrics;
@@ -376,7 +396,9 @@ void add_equivalents(KernelCounters& kernel) {
     moved += *size * kKilobyte;
     if (seconds > 0) set("dram__bytes.sum.per_second", moved / seconds);
   }
-  const auto hits = value("TCC_HIT_sum"), misses = value("TCC_MISS_sum");
+  // Of channels that were counted one by one, the sum is here already.
+  const auto hits = value("TCC_HIT_sum") ? value("TCC_HIT_sum") : value("TCC_HIT");
+  const auto misses = value("TCC_MISS_sum") ? value("TCC_MISS_sum") : value("TCC_MISS");
   if (const auto rate = value("L2CacheHit"))
     set("lts__t_sector_hit_rate.pct", *rate);
   else if (hits && misses && *hits + *misses > 0)
@@ -391,10 +413,18 @@ void add_equivalents(KernelCounters& kernel) {
 
 bool is_rocprof(std::string_view text) {
   if (is_rocprof_json(text)) return true;
-  const auto head = lower(first_line(text));
-  const auto has = [&](std::string_view name) { return head.find(name) != std::string::npos; };
+  std::set<std::string> columns;
+  auto head = lower(first_line(text));
+  std::erase(head, '"');
+  std::erase(head, '\r');
+  for (std::size_t begin = 0; begin <= head.size();) {
+    const auto end = std::min(head.find(',', begin), head.size());
+    columns.insert(head.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto has = [&](const char* name) { return columns.contains(name); };
   const bool dispatches = has("kernel_name") && (has("dispatch_id") || has("correlation_id"));
-  return dispatches || (has("metric_id") && has("metric"));
+  return dispatches || (has("metric") && (has("metric_id") || has("unit")));
 }
 
 Result<RocprofReport> read_rocprof(std::string_view text) {

@@ -37,6 +37,9 @@ struct RocprofReport {
 /// for it is left.
 [[nodiscard]] Result<RocprofReport> read_rocpd(std::string_view bytes);
 
+/// "name<4>" of "void name<4>(float*, int) [clone .kd]", as other engines name kernels. Pure.
+[[nodiscard]] std::string plain_kernel_name(const std::string& whole);
+
 /// Adds to a dispatch's counters what has an equivalent in a Profile; see `read_rocprof`. Pure.
 void add_equivalents(KernelCounters& kernel);
 

@@ -129,7 +129,7 @@ Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
 
 Result<Listing> amd_code_of(const fs::path& library, const Toolchain& toolchain,
                             const std::stop_token& stop) {
-  if (!toolchain.hip) return unavailable("hipcc was not found");
+  if (!toolchain.hip) return hip_missing();
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
   const auto program = [&](const char* name) {

@@ -50,7 +50,7 @@ struct Draft {
 
 class Reader {
  public:
-  explicit Reader(CodeKind kind) : kind_(kind) {}
+  Reader(CodeKind kind, std::string_view file) : kind_(kind), file_(file) {}
 
   void line(std::string_view text) {
     switch (kind_) {
@@ -139,9 +139,12 @@ class Reader {
     const auto bare = trimmed(text, " \t\r");
     if (begins(bare)) return;
     if (bare.starts_with(';')) {
-      // What is inlined from headers keeps the line before it.
-      const auto colon = bare.rfind(".hip:");
-      if (colon != std::string_view::npos) line_ = line_number(bare.substr(colon + 5));
+      // "; _Z4rowsPKfPfi():" is no place.
+      const auto colon = bare.rfind(':');
+      if (colon == std::string_view::npos || bare.ends_with("():")) return;
+      const auto path = trimmed(bare.substr(1, colon - 1));
+      const bool own = path.substr(path.rfind('/') + 1) == file_;
+      line_ = own ? line_number(bare.substr(colon + 1)) : 0;
       return;
     }
     const auto comment = bare.find("// ");
@@ -237,6 +240,7 @@ class Reader {
   }
 
   CodeKind kind_;
+  std::string_view file_;
   int line_ = 0;
   std::vector<Draft> drafts_;
 };
@@ -274,8 +278,9 @@ bool is_prefetched_padding(const CodeFunction& function) {
 
 }  // namespace
 
-std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
-  Reader reader(kind);
+std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind,
+                                    std::string_view file) {
+  Reader reader(kind, file);
   while (!listing.empty()) {
     const auto end = std::min(listing.find('\n'), listing.size());
     reader.line(listing.substr(0, end));

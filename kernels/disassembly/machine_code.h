@@ -40,8 +40,11 @@ enum class VectorUse { none, scalar, packed };
 
 /// The functions of a listing, in order, with the loop depth of every instruction (see
 /// code_loops.h). Unrecognized lines, padding (NOP, a branch to itself) and what the C runtime adds
-/// to a host library are skipped; an empty result means that nothing was recognized.
-[[nodiscard]] std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind);
+/// to a host library are skipped; an empty result means that nothing was recognized. `file`: of
+/// amd, the name of the source. What is inlined from other files has no line: the listing does not
+/// say where it was called.
+[[nodiscard]] std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind,
+                                                  std::string_view file = {});
 
 /// Counts of one function, for display and for signatures.
 [[nodiscard]] FunctionCode summary_of(const CodeFunction& function, CodeKind kind);

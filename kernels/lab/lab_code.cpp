@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/build/build_plan.h"
 #include "kernels/disassembly/machine_code.h"
 #include "kernels/disassembly/sass_check.h"
 #include "kernels/lab/laboratory.h"
@@ -186,7 +187,8 @@ Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Cand
     return page;
   }
   const auto kind = kind_of(contract);
-  const auto functions = read_code(listing->text, kind);
+  const auto functions = read_code(
+      listing->text, kind, name_to_compile(candidate.source, language_of(contract.implementation)));
   if (functions.empty()) return not_found("no code could be read from the binary");
   page.functions = summaries(functions, kind);
   const auto* const function = chosen(functions, request.function, kind);

@@ -1,5 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
+#include "kernels/disassembly/disassembler.h"
 #include "tests/kernels/build/builder_bench.h"
 
 using namespace ratchet;
@@ -60,4 +61,30 @@ TEST_CASE("hipcc's failures are classified, with lines", "[builder][hip][slow]")
   auto unknown = hip(kReverse);
   unknown.arch = "gfx9999";
   CHECK(bench.build(unknown).error_class == "wrong_arch");
+}
+
+TEST_CASE("without hipcc a HIP kernel is refused with what to install", "[builder][hip]") {
+  const TempFolder folder;
+  auto found = toolchain();
+  found.hip.reset();
+  const auto builder = Builder::open({folder / "cache", [found] { return found; }});
+  REQUIRE(builder);
+  const auto refused =
+      builder->build(request_of(Language::hip, "kernel.hip", kReverse, "gfx90a"), CallContext());
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::unavailable);
+  CHECK(refused.error().message == "a working hipcc was not found");
+  CHECK(refused.error().hint.find("Install hipcc and libamdhip64-dev") != std::string::npos);
+  CHECK(refused.error().hint.find("PATH") != std::string::npos);
+  // A library that was built where there was one.
+  const auto listing = amd_code_of("library.so", found, {});
+  REQUIRE_FALSE(listing);
+  CHECK(listing.error().hint == refused.error().hint);
+  // The rest of what is here builds without it.
+  CHECK(builder
+            ->build(request_of(Language::cpp, "kernel.cpp",
+                               "extern \"C\" void solve(float* y) { *y = 1; }", ""),
+                    CallContext())
+            ->ok);
 }

@@ -1,6 +1,9 @@
 // Calls of several kernels of which some could not be counted.
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "tests/kernels/diagnosis/counted_kernel.h"
 

@@ -1,6 +1,7 @@
 #include "kernels/disassembly/machine_code.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <vector>
 
 #include "kernels/disassembly/code_loops.h"
 
@@ -60,10 +61,44 @@ Disassembly of section .text:
 	s_nop 0                                                    // 000000001800: BF800000
 )";
 
+// A header's own kernel, and functions of a header and of a second source inlined into a loop; of
+// what llvm-objdump 15 printed for gfx90a, the lines that matter.
+constexpr const char* kAmdFiles = R"(
+0000000000001900 <_Z5clearPfi>:
+; _Z5clearPfi():
+; /usr/include/hip/amd_detail/amd_hip_runtime.h:263
+	s_load_dword s0, s[4:5], 0x8                               // 000000001900: C0020002 00000008
+; /src/./rows.h:6
+	v_lshl_add_u32 v0, s6, 6, v0                               // 000000001908: D1FD0000 04010C06
+; /src/./rows.h:8
+	s_endpgm                                                   // 000000001950: BF810000
+
+0000000000001a00 <_Z1fPKfPfi>:
+; _Z1fPKfPfi():
+; /usr/include/hip/amd_detail/amd_hip_runtime.h:280
+	s_load_dword s8, s[4:5], 0x10                              // 000000001A00: C0020202 00000010
+; /src/kernel.hip:6
+	v_mov_b32_e32 v4, v1                                       // 000000001A54: 7E080301
+; /src/kernel.hip:7
+	global_load_dword v6, v[2:3], off                          // 000000001A58: DC508000 067F0002
+; /src/./rows.h:3
+	v_add_u32_e32 v7, 1, v5                                    // 000000001A60: 680E0A81
+	v_cvt_f32_i32_e32 v7, v7                                   // 000000001A64: 7E0E0B07
+; /src/kernel.hip:7
+	v_fmac_f32_e32 v4, v6, v7                                  // 000000001A84: 76080F06
+; /src/./steps.hip:7
+	v_fma_f32 v4, v4, v4, 1.0                                  // 000000001A88: D1CB0004 03CA0904
+	s_cbranch_execnz 65520                                     // 000000001A94: BF89FFF0 <_Z1fPKfPfi+0x58>
+; /src/kernel.hip:10
+	global_store_dword v[0:1], v4, off                         // 000000001AB8: DC708000 007F0400
+; /src/kernel.hip:11
+	s_endpgm                                                   // 000000001AC0: BF810000
+)";
+
 }  // namespace
 
 TEST_CASE("code of AMD GPUs is read with loops, lines, widths and private memory", "[sass]") {
-  const auto functions = read_code(kAmd, CodeKind::amd);
+  const auto functions = read_code(kAmd, CodeKind::amd, "kernel.hip");
   REQUIRE(functions.size() == 1);
   const auto& all = functions[0].instructions;
   const auto code = summary_of(functions[0], CodeKind::amd);
@@ -75,13 +110,25 @@ TEST_CASE("code of AMD GPUs is read with loops, lines, widths and private memory
   CHECK(all[2].loop_depth == 1);
   CHECK(all[6].loop_depth == 0);
   CHECK(all[1].operands == "0x30");
-  CHECK(all[3].line == 6);  // inlined there
+  CHECK(all[2].line == 6);
   CHECK(all[6].line == 9);
   CHECK(code.opcodes.at("v_max_f32") == 1);
   CHECK(code.widths == std::map<std::string, int>{
                            {"global 32", 1}, {"global 128", 1}, {"ds 64", 1}, {"buffer 32", 1}});
   CHECK(code.spill_stores == 1);
   CHECK(code.spill_loads == 0);
+}
+
+TEST_CASE("code that is inlined from other files has no line of the source", "[sass]") {
+  const auto functions = read_code(kAmdFiles, CodeKind::amd, "kernel.hip");
+  REQUIRE(functions.size() == 2);
+  std::vector<int> of_header, of_source;
+  for (const auto& one : functions[0].instructions) of_header.push_back(one.line);
+  for (const auto& one : functions[1].instructions) of_source.push_back(one.line);
+  CHECK(of_header == std::vector{0, 0, 0});
+  // step() of steps.hip:7 is called in line 8 of the kernel, not in its line 7.
+  CHECK(of_source == std::vector{0, 6, 7, 0, 0, 7, 0, 0, 10, 11});
+  CHECK(functions[1].loops == 1);
 }
 
 TEST_CASE("loops are distinguished from branches, even if code was moved past the end", "[sass]") {

@@ -71,6 +71,12 @@ TEST_CASE("interventions are timed where they are asked for", "[lab][slow]") {
 
   CHECK(plain.bound_evidence.find("halved") == std::string::npos);
   CHECK(verified.bound_evidence.find("; n halved saves") != std::string::npos);
+  const bool one_thread = std::ranges::any_of(verified.findings, [](const DiagnosisFinding& one) {
+    return one.id == "pattern-host-single-thread";
+  });
+  INFO(verified.bound_evidence);
+  CHECK((verified.bound_evidence.find("half of the processors") != std::string::npos) ==
+        one_thread);
   CHECK(verified.verdict == Verdict::baseline);
 }
 

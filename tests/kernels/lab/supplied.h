@@ -1,6 +1,7 @@
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,11 @@ namespace ratchet::test {
 
 /// A kernel with arenas, in the parts of a laboratory.
 struct Supplied {
-  Supplied(const std::string& body, int n, const std::string& head = "") {
+  /// `contestants`: the most in one session.
+  Supplied(const std::string& body, int n, const std::string& head = "",
+           std::size_t contestants = 1) {
     contract = fixture.doubling(doubling_source(body, head), n);
-    const auto candidate = fixture.built(contract);
+    candidate = fixture.built(contract);
     const LabOptions options{.state_dir = fixture.folder.path() / "state",
                              .worker_dir = build_dir() / "bin",
                              .data_dir = source_dir() / "kernels",
@@ -27,7 +30,8 @@ struct Supplied {
                                   .programs = options.worker_dir});
     REQUIRE(builder);
     parts = std::make_unique<LabParts>(options, *std::move(builder));
-    auto opened = ArenaSource::open(parts->reference_parts(contract), contract, 1, fixture.call);
+    auto opened =
+        ArenaSource::open(parts->reference_parts(contract), contract, contestants, fixture.call);
     REQUIRE(opened);
     source.emplace(*std::move(opened));
     auto started = parts->start(contract, candidate, CandidateProcess::Use::time,
@@ -41,6 +45,7 @@ struct Supplied {
 
   LabFixture fixture;
   Contract contract;
+  Candidate candidate;
   std::unique_ptr<LabParts> parts;
   std::optional<ArenaSource> source;
   std::optional<CandidateProcess> process;
