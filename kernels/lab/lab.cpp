@@ -163,11 +163,11 @@ std::vector<std::string> Laboratory::problem_names() const {
 }
 
 Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
-                                  const Source& reference) {
-  if (leaves_device_open(task, kernel) && !greeting(DeviceKind::cuda, task.device, {})) {
+                                  const Source& reference, const CallContext& call) {
+  if (leaves_device_open(task, kernel) && !greeting(DeviceKind::cuda, task.device, call)) {
     auto here = task;
     here.implementation = std::string(name_of(Implementation::host_python));
-    return plan(here, kernel, reference);
+    return plan(here, kernel, reference, call);
   }
   auto implementation = implementation_of_run(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
@@ -175,7 +175,7 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   // Frameworks take longer than the first greeting of a device.
   if (reference.file_name.ends_with(".py"))
     (kind == DeviceKind::cuda ? cuda_python : host_python).begin_import(reference.text);
-  auto device = greeting(kind, task.device, {});
+  auto device = greeting(kind, task.device, call);
   if (!device)
     return Error{device.error().code, device.error().message,
                  device.error().hint + (is_host(*implementation) || is_python(*implementation)
