@@ -330,9 +330,28 @@ Result<std::string> LabParts::library_of(const Contract& contract, const Candida
   return library;
 }
 
+namespace {
+
+/// A server that restarts may find itself on another machine, or its GPUs in another order.
+Status on_its_device(LabParts& lab, const Contract& contract, const CallContext& call) {
+  if (contract.device_name.empty()) return {};  // of a kernel without a run
+  const auto here = lab.greeting(contract.device_kind, contract.device, call);
+  if (!here) return here.error();
+  if (here->device.name == contract.device_name) return {};
+  return unavailable(
+      fmt::format("device: the run was created on {}, and {} device {} of this machine is {}",
+                  contract.device_name, name_of(contract.device_kind), contract.device,
+                  here->device.name),
+      "Times of different devices cannot be compared: go on where it was created, or create a run "
+      "for this device.");
+}
+
+}  // namespace
+
 Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate& candidate,
                                        CandidateProcess::Use use, int arenas,
                                        const CallContext& call) {
+  if (auto same = on_its_device(*this, contract, call); !same) return same.error();
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   if (is_python(contract.implementation)) {

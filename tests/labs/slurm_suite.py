@@ -145,11 +145,11 @@ def who_waits_for_an_allocation_is_told_in_the_words_of_slurm(slurm, place):
     empty(slurm)
 
 
-def ends_in_the_middle(slurm, place, end, *parts, while_it_works=contextlib.nullcontext):
+def ends_in_the_middle(slurm, place, end, *parts, size=LONG, while_it_works=contextlib.nullcontext):
     """A check that loses its lab by `end` says so, is recorded nowhere, and counts once when it is asked
     again."""
     client = serving(slurm, place)
-    run = place.create(client, lab="queue", **LONG)
+    run = place.create(client, lab="queue", **size)
     before = place.rows_kept()
     with while_it_works():
         job = place.started(client, "check_correctness", {"run": run})
@@ -258,7 +258,7 @@ def the_time_limit_in_the_middle_loses_nothing(slurm, place):
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
     ends_in_the_middle(slurm, place, lambda job: slurm.ask("scontrol", "update", f"jobid={job}", "endtime=now"),
-                       "DUE TO TIME LIMIT", while_it_works=device_is_taken)
+                       "DUE TO TIME LIMIT", size={}, while_it_works=device_is_taken)
 
 
 def a_requeue_leaves_the_lab_alone(slurm, place):
