@@ -206,9 +206,9 @@ def one_run_fans_out_over_both_nodes_and_survives_a_preemption(slurm, place):
     urgent.start()
     wait_until(lambda: "PREEMPTION" in state_of(client, "queue-2").get("error", ""), 30,
                lambda: f"Slurm says why the lab ended: {state_of(client, 'queue-2')}")
-    explored, error = place.ended(client, job)
     slurm.ask("scancel", "--partition=urgent", "--user=root")
     urgent.join()
+    explored, error = place.ended(client, job)
     expect(error is None and all(one.get("speedup") for one in explored["branches"]), f"all were timed: {error or explored}")
     expect([one["name"] for one in explored["branches"]] == [f"b{i}" for i in range(1, 9)], "each once")
     expect(steps(place, run, "branches") == 1, "one exploration is recorded")
