@@ -70,7 +70,7 @@ class Lab {
 
   /// Parses the signature, infers and freezes. Errors say which parameter or field to change.
   virtual Result<Contract> plan(const TaskRequest& task, const Source& kernel,
-                                const Source& reference) = 0;
+                                const Source& reference, const CallContext& call = {}) = 0;
 
   /// Builds, or finds the build in the cache. A compiler error is `build.ok == false`.
   virtual Result<Candidate> build(const Contract& contract, Source source, CallContext& call) = 0;

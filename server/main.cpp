@@ -22,6 +22,7 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
+#include "kernels/labs/lab_service.h"
 #include "server/core/background_calls.h"
 #include "server/core/beneath.h"
 #include "server/core/nearest.h"
@@ -271,8 +272,9 @@ int check_docs(const Application& app, const Options& options) {
   if (!std::filesystem::exists(options.repository / "docs/tools.md", failed))
     return fail(not_found(options.repository.string() + " is not the source tree of ratchet",
                           "Run it there, or name the tree with --repository."));
-  auto changed = options.write ? write_generated_files(app.tools, options.repository)
-                               : stale_files(app.tools, options.repository);
+  const auto labs = lab_schemas();
+  auto changed = options.write ? write_generated_files(app.tools, labs, options.repository)
+                               : stale_files(app.tools, labs, options.repository);
   if (!changed) return fail(changed.error());
   std::string text;
   for (const auto& path : *changed)

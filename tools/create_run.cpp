@@ -234,7 +234,7 @@ Result<Planned> planned(const Services& services, const CreateRunArgs& args, Cal
   }
   auto inputs = gather(services, args, there ? &*there : nullptr);
   if (!inputs) return inputs.error();
-  auto contract = services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+  auto contract = services.lab.plan(inputs->task, inputs->kernel, inputs->reference, call);
   if (!contract) return contract.error();
   Planned plan{*std::move(contract), std::nullopt};
   if (args.problem) plan.suite_baselines = suite_baselines_of(services.roots, plan.contract);

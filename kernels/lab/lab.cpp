@@ -163,11 +163,11 @@ std::vector<std::string> Laboratory::problem_names() const {
 }
 
 Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
-                                  const Source& reference) {
-  if (leaves_device_open(task, kernel) && !greeting(DeviceKind::cuda, task.device, {})) {
+                                  const Source& reference, const CallContext& call) {
+  if (leaves_device_open(task, kernel) && !greeting(DeviceKind::cuda, task.device, call)) {
     auto here = task;
     here.implementation = std::string(name_of(Implementation::host_python));
-    return plan(here, kernel, reference);
+    return plan(here, kernel, reference, call);
   }
   auto implementation = implementation_of_run(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
@@ -175,7 +175,7 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   // Frameworks take longer than the first greeting of a device.
   if (reference.file_name.ends_with(".py"))
     (kind == DeviceKind::cuda ? cuda_python : host_python).begin_import(reference.text);
-  auto device = greeting(kind, task.device, {});
+  auto device = greeting(kind, task.device, call);
   if (!device)
     return Error{device.error().code, device.error().message,
                  device.error().hint + (is_host(*implementation) || is_python(*implementation)
@@ -330,9 +330,28 @@ Result<std::string> LabParts::library_of(const Contract& contract, const Candida
   return library;
 }
 
+namespace {
+
+/// A server that restarts may find itself on another machine, or its GPUs in another order.
+Status on_its_device(LabParts& lab, const Contract& contract, const CallContext& call) {
+  if (contract.device_name.empty()) return {};  // of a kernel without a run
+  const auto here = lab.greeting(contract.device_kind, contract.device, call);
+  if (!here) return here.error();
+  if (here->device.name == contract.device_name) return {};
+  return unavailable(
+      fmt::format("device: the run was created on {}, and {} device {} of this machine is {}",
+                  contract.device_name, name_of(contract.device_kind), contract.device,
+                  here->device.name),
+      "Times of different devices cannot be compared: go on where it was created, or create a run "
+      "for this device.");
+}
+
+}  // namespace
+
 Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate& candidate,
                                        CandidateProcess::Use use, int arenas,
                                        const CallContext& call) {
+  if (auto same = on_its_device(*this, contract, call); !same) return same.error();
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   if (is_python(contract.implementation)) {

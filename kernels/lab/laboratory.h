@@ -38,8 +38,8 @@ class Laboratory final : public Lab, private LabParts {
                           const Environment* there) override;
   [[nodiscard]] std::vector<std::string> problem_names() const override;
   Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override;
-  Result<Contract> plan(const TaskRequest& task, const Source& kernel,
-                        const Source& reference) override;
+  Result<Contract> plan(const TaskRequest& task, const Source& kernel, const Source& reference,
+                        const CallContext& call) override;
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override {
     return LabParts::build(contract, std::move(source), call);
   }

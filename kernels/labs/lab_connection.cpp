@@ -25,6 +25,8 @@ constexpr milliseconds kTick{100};
 constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kLongestLine = 200;
 constexpr std::size_t kIdBytes = 16;
+constexpr milliseconds kBetweenTold{500};
+constexpr double kMegabyte = 1e6;
 constexpr milliseconds kGoodbye{5000};
 constexpr milliseconds kHurriedGoodbye{1500};  // a server that ends has three seconds
 
@@ -197,12 +199,12 @@ Status LabConnection::take(Json json) {
       const Json body = message->body.value_or(Json::object());
       auto needed = decode<std::vector<std::string>>(body.value("digests", Json()));
       if (!needed) return needed.error().at("need");
-      waiting.needed = *std::move(needed);
+      if (auto named = waiting.texts.want(*needed); !named) return named;
       changed_.notify_all();
       return {};
     }
     case wire::Kind::answer:
-      if (auto put = put_texts(json, message->places, waiting.texts); !put) return put;
+      if (auto put = put_texts(json, message->places, waiting.texts.all()); !put) return put;
       if (!message->body || !json["body"].contains("value"))
         return invalid_argument("it answers without a value");
       waiting.answer = Result<Json>(std::move(json["body"]["value"]));
@@ -336,7 +338,7 @@ Result<Json> LabConnection::ask(const std::string& method, Json body, const Call
   waiting->call = &call;
   Json message = encode(request);
   message["places"] = take_texts(message, [&](const auto& digest, const auto& text) {
-    waiting->texts.emplace(digest, text);
+    waiting->texts.add(digest, text);
     return true;
   });
   std::unique_lock lock(mutex_);
@@ -348,7 +350,7 @@ Result<Json> LabConnection::ask(const std::string& method, Json body, const Call
   waiting_[request.id] = waiting;
   used_ = Clock::now();
   lock.unlock();
-  auto sent = (*running)->stream.send(message);
+  auto sent = (*running)->stream.send(message, [&] { return call.canceled(); });
   lock.lock();
   if (!sent) {
     waiting_.erase(request.id);
@@ -364,12 +366,13 @@ Result<Json> LabConnection::wait(Waiting& waiting, const std::string& id, LabStr
   std::optional<Error> over;  // nobody waits any more, and why
   Clock::time_point since;
   while (!waiting.answer) {
-    changed_.wait_for(lock, kTick);
-    if (waiting.answer) break;
-    if (auto sent = send_needed(waiting, id, stream, lock); !sent) {
+    if (over || !waiting.texts.wanted()) {
+      changed_.wait_for(lock, kTick);
+    } else if (auto sent = send_piece(waiting, id, stream, lock); !sent) {
       waiting.call = nullptr;  // its answer may still come
       return located(sent.error(), nullptr);
     }
+    if (waiting.answer) break;
     if (over && Clock::now() - since > kGoodbye) {
       waiting.call = nullptr;
       return *over;
@@ -387,29 +390,31 @@ Result<Json> LabConnection::wait(Waiting& waiting, const std::string& id, LabStr
     cancel.kind = wire::Kind::cancel;
     cancel.id = id;
     lock.unlock();
-    (void)stream.send(encode(cancel));
+    (void)stream.send(encode(cancel), [&] { return Clock::now() - since > kTick; });
     lock.lock();
   }
   if (over && over->code == ErrorCode::not_permitted) return *over;
   return *std::move(waiting.answer);
 }
 
-/// Sends the texts that the lab asks for.
-Status LabConnection::send_needed(Waiting& waiting, const std::string& id, LabStream& stream,
-                                  std::unique_lock<std::mutex>& lock) {
-  if (waiting.needed.empty()) return {};
-  wire::Message texts;
-  texts.kind = wire::Kind::texts;
-  texts.id = id;
-  texts.body = Json::object();
-  for (const auto& digest : std::exchange(waiting.needed, {})) {
-    const auto found = waiting.texts.find(digest);
-    if (found == waiting.texts.end())
-      return invalid_argument(fmt::format("it asks for a text \"{}\" that nobody named", digest));
-    (*texts.body)[digest] = found->second;
-  }
+/// Sends what comes next of the texts that the lab asks for.
+Status LabConnection::send_piece(Waiting& waiting, const std::string& id, LabStream& stream,
+                                 std::unique_lock<std::mutex>& lock) {
+  auto piece = waiting.texts.next();
+  wire::Message message;
+  message.kind = wire::Kind::texts;
+  message.id = id;
+  message.body = Json{{piece.digest, std::move(piece.text)}};
+  message.more = piece.sent < piece.total;
+  const bool tells = message.more && Clock::now() - waiting.told > kBetweenTold;
+  if (tells) waiting.told = Clock::now();
+  const CallContext& call = *waiting.call;
   lock.unlock();
-  auto sent = stream.send(encode(texts));
+  if (tells)
+    call.progress(static_cast<double>(piece.sent), static_cast<double>(piece.total),
+                  fmt::format("sending {:.1f} MB to lab {}",
+                              static_cast<double>(piece.total) / kMegabyte, options_.name));
+  auto sent = stream.send(encode(message), [&] { return call.canceled(); });
   lock.lock();
   return sent;
 }

@@ -13,6 +13,7 @@
 
 #include "kernels/labs/lab_messages.h"
 #include "kernels/labs/lab_stream.h"
+#include "kernels/labs/lab_texts.h"
 #include "kernels/labs/remote_lab.h"
 #include "server/core/call_context.h"
 #include "server/core/process.h"
@@ -48,9 +49,9 @@ class LabConnection {
 
   /// A call that waits.
   struct Waiting {
-    const CallContext* call = nullptr;         ///< null once it was canceled and went away
-    std::map<std::string, std::string> texts;  ///< of the request, by digest
-    std::vector<std::string> needed;           ///< of these: digests that the lab asks for
+    const CallContext* call = nullptr;  ///< null once it was canceled and went away
+    TextPieces texts;                   ///< of the request
+    Clock::time_point told;             ///< progress about them
     std::optional<Result<Json>> answer;
   };
   /// The command while it runs.
@@ -74,8 +75,8 @@ class LabConnection {
                                          std::unique_lock<std::mutex>& lock);
   Result<Json> wait(Waiting& waiting, const std::string& id, LabStream& stream,
                     std::unique_lock<std::mutex>& lock);
-  Status send_needed(Waiting& waiting, const std::string& id, LabStream& stream,
-                     std::unique_lock<std::mutex>& lock);
+  Status send_piece(Waiting& waiting, const std::string& id, LabStream& stream,
+                    std::unique_lock<std::mutex>& lock);
 
   const RemoteLabOptions options_;
   mutable std::mutex mutex_;

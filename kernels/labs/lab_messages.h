@@ -1,7 +1,7 @@
 #pragma once
 
 // What a server and a lab say to each other. The field lists here, in lab_calls.h and those of the
-// records in them are the wire format; version 3 of it.
+// records in them are the wire format; version 4 of it. schemas/labs has their JSON Schemas.
 
 #include <chrono>
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace ratchet::lab_wire {
 
-/// 3: the server says that it is alive, too, and a lab relies on that.
-inline constexpr int kProtocol = 3;
+/// 3: the server says that it is alive, too, and a lab relies on that. 4: texts come in pieces.
+inline constexpr int kProtocol = 4;
 
 /// How often either side says that it is alive.
 inline constexpr std::chrono::milliseconds kAliveEvery{5000};
 
 /// A message of either side. `id` is a number that the server drew for the request. Long texts of a
 /// request and of its answer are told by their digests; a lab says which of them it `need`s and
-/// gets these as `texts`.
+/// gets these as `texts`: long ones in pieces, so that the line is never taken for long.
 enum class Kind { hello, request, need, texts, cancel, progress, answer, error, alive };
 constexpr auto enum_names(Kind) {
   using enum Kind;
@@ -55,11 +55,13 @@ struct Message {
   std::string id;
   std::optional<Hello> hello;
   std::string method;  ///< request: of the interface Lab
-  /// request: a record of lab_calls.h; answer: {"value": …}; need: {"digests": …}; texts: by digest
+  /// request: a record of lab_calls.h; answer: {"value": …}; need: {"digests": …}; texts: by
+  /// digest, what follows the pieces before
   std::optional<Json> body;
   std::map<std::string, Files> files;  ///< request: of sources in the body, by their folder
   /// request, answer: digests of long texts, by the place in the message where they belong
   std::map<std::string, std::string> places;
+  bool more = false;                  ///< texts: others follow
   std::optional<double> done, total;  ///< progress
   std::string text;                   ///< progress; error: the message
   std::string code, hint;             ///< error
@@ -67,8 +69,9 @@ struct Message {
   static constexpr void fields(auto&& visit) {
     using M = Message;
     visit(required<&M::kind>(), optional<&M::id>(), optional<&M::hello>(), optional<&M::method>(),
-          optional<&M::body>(), optional<&M::files>(), optional<&M::places>(), optional<&M::done>(),
-          optional<&M::total>(), optional<&M::text>(), optional<&M::code>(), optional<&M::hint>());
+          optional<&M::body>(), optional<&M::files>(), optional<&M::places>(), optional<&M::more>(),
+          optional<&M::done>(), optional<&M::total>(), optional<&M::text>(), optional<&M::code>(),
+          optional<&M::hint>());
   }
 };
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,14 +40,29 @@ constexpr milliseconds kBetweenProgress{100};
 constexpr std::size_t kMostRequests = 64;
 constexpr std::size_t kMostProgram = std::size_t{1} << 28U;
 
+using Texts = std::map<std::string, std::string>;  // by digest
+
 /// Whether a run may be measured here.
 using Fits = std::function<Status(const Contract&)>;
-using Method = std::function<Result<Json>(Lab&, const Json&, const Fits&, CallContext&)>;
+struct Method {
+  std::function<Result<Json>(Lab&, const Json&, const Fits&, CallContext&)> serve;
+  Json (*request)();  ///< its schema
+  Json (*answer)();   ///< that of its value
+};
+
+template <class Answer>
+Json answer_schema() {
+  Json schema = schema_of<Answer>();
+  if constexpr (requires(Answer answer) { answer.has_value(); })
+    schema["type"] = {schema.at("type"), "null"};
+  return schema;
+}
 
 /// `work` takes a request of its type and answers with a record, which travels as {"value": …}.
 template <class Request, class Work>
 Method method(Work work) {
-  return [work](Lab& lab, const Json& body, const Fits& fits, CallContext& call) -> Result<Json> {
+  const auto serve = [work](Lab& lab, const Json& body, const Fits& fits,
+                            CallContext& call) -> Result<Json> {
     auto request = decode_stored<Request>(body);
     if (!request) return request.error();
     if constexpr (requires { request->contract.device_name; })
@@ -55,6 +71,9 @@ Method method(Work work) {
     if (!answer) return answer.error();
     return Json{{"value", encode(*answer)}};
   };
+  using Answer = std::remove_cvref_t<
+      decltype(*std::declval<std::invoke_result_t<Work, Lab&, const Request&, CallContext&>>())>;
+  return {serve, &schema_of<Request>, &answer_schema<Answer>};
 }
 
 const Candidate* pointer(const std::optional<Candidate>& one) {
@@ -83,8 +102,8 @@ const std::map<std::string, Method, std::less<>>& methods() {
       {"environment", method<wire::Environment>([](Lab& lab, const auto& r, CallContext& call) {
          return lab.environment(r.device, call);
        })},
-      {"plan", method<wire::Plan>([](Lab& lab, const auto& r, CallContext&) {
-         return lab.plan(r.task, r.kernel, r.reference);
+      {"plan", method<wire::Plan>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.plan(r.task, r.kernel, r.reference, call);
        })},
       {"build", method<wire::Build>([](Lab& lab, const auto& r, CallContext& call) {
          return lab.build(r.contract, r.source, call);
@@ -200,8 +219,12 @@ class Service {
     }
     if (message.kind == wire::Kind::texts) {
       const std::scoped_lock lock(mutex_);
-      if (const auto one = working_.find(message.id); one != working_.end())
-        one->second.texts = std::move(message.body);
+      const auto pieces = decode_stored<Texts>(message.body.value_or(Json::object()));
+      if (!pieces) return pieces.error().at("texts");
+      const auto one = working_.find(message.id);
+      if (one == working_.end()) return {};
+      for (const auto& [digest, piece] : *pieces) one->second.texts[digest] += piece;
+      one->second.have_texts = !message.more;
       arrived_.notify_all();
       return {};
     }
@@ -233,8 +256,9 @@ class Service {
  private:
   struct Working {
     std::atomic<bool> done = false;
-    std::optional<Json> texts;  ///< that it asked for
-    std::jthread thread;        // joins before the flag goes
+    Texts texts;  ///< that it asked for, as far as they have come
+    bool have_texts = false;
+    std::jthread thread;  // joins before the flag goes
   };
 
   void refuse(const std::string& id, const Error& error) {
@@ -274,7 +298,7 @@ class Service {
   /// The request with its long texts, of which the server sends those that are not here.
   Result<wire::Message> with_texts(const wire::Message& asked, const Working& own,
                                    const std::stop_token& stop) {
-    std::map<std::string, std::string> found;
+    Texts found;
     std::set<std::string> missing;
     for (const auto& [place, digest] : asked.places) {
       if (found.contains(digest)) continue;
@@ -286,28 +310,26 @@ class Service {
     if (!missing.empty()) {
       auto sent = needed(asked.id, missing, own, stop);
       if (!sent) return sent.error();
-      auto given = decode_stored<std::map<std::string, std::string>>(*sent);
-      if (!given) return given.error().at("texts");
       for (const auto& digest : missing)
-        if (auto kept = texts_.keep(digest, (*given)[digest]); !kept) return kept.error();
-      found.merge(*given);
+        if (auto kept = texts_.keep(digest, (*sent)[digest]); !kept) return kept.error();
+      found.merge(*sent);
     }
     Json message = encode(asked);
     if (auto put = put_texts(message, asked.places, found); !put) return put.error();
     return decode_stored<wire::Message>(message);
   }
 
-  Result<Json> needed(const std::string& id, const std::set<std::string>& digests,
-                      const Working& own, const std::stop_token& stop) {
+  Result<Texts> needed(const std::string& id, const std::set<std::string>& digests,
+                       const Working& own, const std::stop_token& stop) {
     wire::Message message;
     message.kind = wire::Kind::need;
     message.id = id;
     message.body = Json{{"digests", digests}};
     if (auto sent = stream_.send(encode(message)); !sent) return sent.error();
     std::unique_lock lock(mutex_);
-    if (!arrived_.wait(lock, stop, [&] { return own.texts.has_value(); }))
+    if (!arrived_.wait(lock, stop, [&] { return own.have_texts; }))
       return Error{ErrorCode::timed_out, "canceled", ""};
-    return *own.texts;
+    return own.texts;
   }
 
   Result<Json> result_of(const wire::Message& request, const std::stop_token& stop) {
@@ -332,7 +354,7 @@ class Service {
           (void)stream_.send(encode(message));
         },
         stop);
-    return found->second(
+    return found->second.serve(
         lab_, body, [&](const Contract& one) { return fits_this_machine(one, stop); }, call);
   }
 
@@ -402,10 +424,13 @@ Status serve_until_end(Service& service, LabStream& stream, milliseconds silence
 
 }  // namespace
 
-std::vector<std::string> lab_methods() {
-  std::vector<std::string> names;
-  for (const auto& [name, method] : methods()) names.push_back(name);
-  return names;
+std::map<std::string, Json> lab_schemas() {
+  std::map<std::string, Json> all{
+      {"message", {{"protocol", wire::kProtocol}, {"message", schema_of<wire::Message>()}}}};
+  for (const auto& [name, method] : methods())
+    all[name] = {
+        {"protocol", wire::kProtocol}, {"request", method.request()}, {"answer", method.answer()}};
+  return all;
 }
 
 Status serve_lab(Lab& lab, LabStream& stream, const std::string& version, const fs::path& texts,

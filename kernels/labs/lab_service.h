@@ -3,9 +3,9 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "kernels/lab.h"
 #include "kernels/labs/lab_stream.h"
@@ -31,7 +31,8 @@ Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
                  const std::function<void()>& at_end,
                  std::chrono::milliseconds silence = kServerSilence);
 
-/// What it can be asked, in alphabetical order.
-[[nodiscard]] std::vector<std::string> lab_methods();
+/// JSON Schemas of what crosses the line: "message", and by method, all that a lab can be asked,
+/// those of a request's body and of the value in its answer. A number that is not finite is null.
+[[nodiscard]] std::map<std::string, Json> lab_schemas();
 
 }  // namespace ratchet

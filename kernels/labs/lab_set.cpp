@@ -31,10 +31,10 @@ class LabSet : public Lab {
   Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override {
     return local_->import_problem(std::move(import), call);
   }
-  Result<Contract> plan(const TaskRequest& task, const Source& kernel,
-                        const Source& reference) override {
+  Result<Contract> plan(const TaskRequest& task, const Source& kernel, const Source& reference,
+                        const CallContext& call) override {
     auto lab = named(task.lab);
-    return lab ? (*lab)->plan(task, kernel, reference) : Result<Contract>(lab.error());
+    return lab ? (*lab)->plan(task, kernel, reference, call) : Result<Contract>(lab.error());
   }
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override {
     return on(contract, &Lab::build, contract, std::move(source), call);

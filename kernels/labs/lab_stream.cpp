@@ -31,6 +31,11 @@ void make_nonblocking(const Fd& fd) {
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
+bool takes_bytes(int fd, int limit_ms) {
+  pollfd ready{fd, POLLOUT, 0};
+  return ::poll(&ready, 1, limit_ms) > 0 && (ready.revents & POLLOUT) != 0;
+}
+
 /// The length that a header line tells; empty if it is none.
 std::optional<std::size_t> length_in(std::string_view line) {
   if (!line.starts_with(kMark) || line.size() > kMostHeader) return std::nullopt;
@@ -56,46 +61,61 @@ LabStream::LabStream(Fd in, Fd out) : in_(std::move(in)), out_(std::move(out)) {
   make_nonblocking(out_);
 }
 
-Status LabStream::send(const Json& message) {
+Status LabStream::send(const Json& message, const std::function<bool()>& enough) {
   // The line feed is part of the JSON: srun passes a program's output on by whole lines.
   const auto body = message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   if (body.size() > kMostBytes)
     return Error{ErrorCode::too_large,
                  fmt::format("a message of {} bytes is longer than {}", body.size(), kMostBytes),
                  ""};
-  const auto frame = fmt::format("{}{}\n{}", kMark, body.size(), body);
-  const std::scoped_lock lock(sending_);
-  return write_all(frame);
+  std::unique_lock lock(sending_);
+  if (unsent_.empty()) wrote_ = steady_clock::now();
+  const auto before = unsent_.size();
+  unsent_ += fmt::format("{}{}\n", kMark, body.size());
+  unsent_ += body;
+  const auto end = accepted_ += static_cast<std::int64_t>(unsent_.size() - before);
+  for (;;) {
+    if (auto wrote = write_some(); !wrote) return wrote;
+    if (sent_ >= end || (enough && enough())) return {};
+    if (steady_clock::now() - wrote_ > kLongestWrite)
+      return unavailable("the lab has read nothing for a minute");
+    const int out = out_.get();
+    lock.unlock();
+    (void)takes_bytes(out, kPollMs);
+    lock.lock();
+  }
 }
 
-/// While `sending_` is held.
-Status LabStream::write_all(std::string_view frame) {
-  auto progress = steady_clock::now();
-  for (std::size_t sent = 0; sent < frame.size();) {
-    const auto wrote = ::write(out_.get(), frame.data() + sent, frame.size() - sent);
-    if (wrote > 0) {
-      sent += static_cast<std::size_t>(wrote);
-      sent_ += wrote;
-      progress = steady_clock::now();
-      continue;
+/// Of what is unsent, as much as the other end takes at once. While `sending_` is held.
+Status LabStream::write_some() {
+  while (written_ < unsent_.size()) {
+    const auto wrote = ::write(out_.get(), unsent_.data() + written_, unsent_.size() - written_);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno == EAGAIN) {
+      if (written_ > unsent_.size() / 2) unsent_.erase(0, std::exchange(written_, 0));
+      return {};
     }
-    if (wrote < 0 && errno != EAGAIN && errno != EINTR)
+    if (wrote < 0)
       return unavailable(fmt::format("the lab cannot be written to: {}", std::strerror(errno)));
-    if (steady_clock::now() - progress > kLongestWrite)
-      return unavailable("the lab has read nothing for a minute");
-    pollfd waiting{out_.get(), POLLOUT, 0};
-    ::poll(&waiting, 1, kPollMs);
+    written_ += static_cast<std::size_t>(wrote);
+    sent_ += wrote;
+    wrote_ = steady_clock::now();
   }
+  unsent_.clear();
+  written_ = 0;
   return {};
 }
 
 /// Who reads must not wait for who writes: what the other end sends meanwhile, or has not read yet,
 /// is as good a sign.
 void LabStream::say_alive() {
-  const std::unique_lock lock(sending_, std::try_to_lock);
-  if (!lock) return;
-  pollfd ready{out_.get(), POLLOUT, 0};
-  if (::poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)write_all(kAlive);
+  const std::scoped_lock lock(sending_);
+  if (unsent_.empty() && takes_bytes(out_.get(), 0)) {
+    wrote_ = steady_clock::now();
+    unsent_ = kAlive;
+    accepted_ += std::ssize(kAlive);
+  }
+  (void)write_some();
 }
 
 void LabStream::give_sign() {

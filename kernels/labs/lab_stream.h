@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -37,11 +38,13 @@ class LabStream {
 
   LabStream(Fd in, Fd out);
 
-  /// Errors: `too_large` beyond `kMostBytes`, nothing was sent; `unavailable` when the other end is
-  /// gone or has not read for a minute.
-  Status send(const Json& message);
+  /// Returns when all of it is written, or `enough` says that the caller waits no longer, which is
+  /// asked every 50 ms: the rest then goes with what is sent next, because half a message would end
+  /// the connection. Errors: `too_large` beyond `kMostBytes`, nothing was sent; `unavailable` when
+  /// the other end is gone or has not read for a minute.
+  Status send(const Json& message, const std::function<bool()>& enough = {});
 
-  /// Sends `kAlive`, unless another message is on its way or the other end reads nothing, so that
+  /// Sends `kAlive`, or of messages that are on their way what the other end reads at once, so that
   /// it never waits: who reads a stream may call it.
   void say_alive();
 
@@ -66,11 +69,15 @@ class LabStream {
 
  private:
   Result<std::optional<Json>> next();
-  Status write_all(std::string_view frame);
+  Status write_some();
   void give_sign();
 
   Fd in_, out_;
-  std::mutex sending_;
+  std::mutex sending_;                           // guards `out_` and the next three
+  std::string unsent_;                           ///< frames, of which the first bytes are written
+  std::size_t written_ = 0;                      ///< so many
+  std::int64_t accepted_ = 0;                    ///< bytes of all frames
+  std::chrono::steady_clock::time_point wrote_;  ///< anything, last, or began to wait
   std::string buffer_;
   std::string greeting_;
   bool framed_ = false;

@@ -73,6 +73,36 @@ Status put_texts(Json& message, const TextPlaces& places,
   return {};
 }
 
+Status TextPieces::want(const std::vector<std::string>& digests) {
+  for (const auto& digest : digests) {
+    const auto text = all_.find(digest);
+    if (text == all_.end())
+      return invalid_argument(fmt::format("it asks for a text \"{}\" that nobody named", digest));
+    total_ += text->second.size();
+    wanted_.push_back(digest);
+  }
+  return {};
+}
+
+TextPieces::Piece TextPieces::next() {
+  const auto digest = wanted_.front();
+  const std::string& text = all_.at(digest);
+  auto size = std::min(text.size() - begun_, kMostBytes);
+  // JSON has whole characters only: bytes 10xxxxxx belong to the one before.
+  const auto cuts = [&](std::size_t at) {
+    return begun_ + at < text.size() && (static_cast<unsigned char>(text[begun_ + at]) >> 6U) == 2;
+  };
+  for (int back = 0; back < 3 && cuts(size); ++back) --size;  // a character has four at most
+  sent_ += size;
+  Piece piece{digest, text.substr(begun_, size), sent_, total_};
+  begun_ += size;
+  if (begun_ == text.size()) {
+    wanted_.pop_front();
+    begun_ = 0;
+  }
+  return piece;
+}
+
 std::optional<std::string> TextStore::find(const std::string& digest) const {
   if (!is_digest(digest)) return std::nullopt;
   auto text = read_file(folder_ / digest, kMostText);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -8,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "server/core/field.h"
 #include "server/core/result.h"
@@ -28,6 +31,34 @@ using TextPlaces = std::map<std::string, std::string>;
 /// digest that is not among the texts.
 [[nodiscard]] Status put_texts(Json& message, const TextPlaces& places,
                                const std::map<std::string, std::string>& by_digest);
+
+/// The texts of a request, and what the lab wants of them, in pieces of whole characters. One
+/// thread at a time.
+class TextPieces {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 10U;  ///< of a piece
+
+  struct Piece {
+    std::string digest, text;
+    std::size_t sent = 0, total = 0;  ///< bytes of all that are wanted, this piece included
+  };
+
+  void add(const std::string& digest, const std::string& text) { all_.emplace(digest, text); }
+  [[nodiscard]] const std::map<std::string, std::string>& all() const { return all_; }
+
+  /// Errors: `invalid_argument` for a digest that is not among the texts.
+  [[nodiscard]] Status want(const std::vector<std::string>& digests);
+  [[nodiscard]] bool wanted() const { return !wanted_.empty(); }
+
+  /// Of the first text that is still wanted. Precondition: `wanted`.
+  [[nodiscard]] Piece next();
+
+ private:
+  std::map<std::string, std::string> all_;
+  std::deque<std::string> wanted_;
+  std::size_t begun_ = 0;  ///< bytes of the first of these
+  std::size_t sent_ = 0, total_ = 0;
+};
 
 /// The texts that a lab keeps, one file each; those that were not used for longest make room.
 /// Thread-safe; several labs may share the folder.

@@ -47,9 +47,8 @@ class Remote : public RemoteLab {
     return local_.import_problem(std::move(import), call);
   }
 
-  Result<Contract> plan(const TaskRequest& task, const Source& kernel,
-                        const Source& reference) override {
-    const CallContext call;
+  Result<Contract> plan(const TaskRequest& task, const Source& kernel, const Source& reference,
+                        const CallContext& call) override {
     auto contract = ask<Contract>("plan", wire::Plan{task, kernel, reference}, call);
     if (!contract) return contract;
     // What the lab sends back may be others; these are what the caller gave.

@@ -106,8 +106,8 @@ std::vector<std::string> orphans(const std::map<std::string, std::string>& wante
                                  const fs::path& repository) {
   std::vector<std::string> gone;
   std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(repository / "schemas", failed)) {
-    const std::string path = "schemas/" + entry.path().filename().string();
+  for (const auto& entry : fs::recursive_directory_iterator(repository / "schemas", failed)) {
+    const std::string path = fs::relative(entry.path(), repository).string();
     if (entry.path().extension() == ".json" && !wanted.contains(path)) gone.push_back(path);
   }
   return gone;
@@ -116,10 +116,13 @@ std::vector<std::string> orphans(const std::map<std::string, std::string>& wante
 }  // namespace
 
 Result<std::map<std::string, std::string>> generated_files(const std::vector<Tool>& tools,
+                                                           const LabSchemas& labs,
                                                            const fs::path& repository) {
   std::map<std::string, std::string> files;
   for (const auto& tool : tools)
     files["schemas/" + tool.info.name + ".json"] = schema_file(tool).dump(2) + "\n";
+  for (const auto& [name, schema] : labs)
+    files["schemas/labs/" + name + ".json"] = schema.dump(2) + "\n";
   for (const auto& path : block_files(repository)) {
     auto text = read_file(repository / path);
     if (!text) return text.error();
@@ -130,9 +133,9 @@ Result<std::map<std::string, std::string>> generated_files(const std::vector<Too
   return files;
 }
 
-Result<std::vector<std::string>> stale_files(const std::vector<Tool>& tools,
+Result<std::vector<std::string>> stale_files(const std::vector<Tool>& tools, const LabSchemas& labs,
                                              const fs::path& repository) {
-  auto files = generated_files(tools, repository);
+  auto files = generated_files(tools, labs, repository);
   if (!files) return files.error();
   std::vector<std::string> stale = orphans(*files, repository);
   for (const auto& [path, text] : *files) {
@@ -143,10 +146,11 @@ Result<std::vector<std::string>> stale_files(const std::vector<Tool>& tools,
 }
 
 Result<std::vector<std::string>> write_generated_files(const std::vector<Tool>& tools,
+                                                       const LabSchemas& labs,
                                                        const fs::path& repository) {
-  auto files = generated_files(tools, repository);
+  auto files = generated_files(tools, labs, repository);
   if (!files) return files.error();
-  auto stale = stale_files(tools, repository);
+  auto stale = stale_files(tools, labs, repository);
   if (!stale) return stale.error();
   for (const auto& path : *stale) {
     const auto wanted = files->find(path);

@@ -8,7 +8,7 @@ import threading
 import time
 
 from ground import HERE, Skipped, expect, has, must, state_of, wait_until
-from place import below
+from place import GOOD, below
 from spread_suite import branch, ready_to_explore
 
 
@@ -189,6 +189,30 @@ def an_endless_message_can_be_canceled(_, place):
     place.audit()
 
 
+def a_text_on_its_way_can_be_canceled(_, place):
+    """It shows how far it has come; nothing waits for the rest, and the line serves the next call."""
+    client = place.serving({"far": relayed(place, "slow")})
+    bytes_of_text = 4_000_000
+    given = {"problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 4096}, "lab": "far",
+             "kernel": {"text": GOOD.format("-" * bytes_of_text)}, "output_dir": str(place.folder / "large")}
+    job = place.started(client, "create_run", given)
+
+    def shown():
+        return client.server.answer("run_status", {"job": job})[0]["job"]
+    wait_until(lambda: "sending 4.0 MB to lab far" in str(shown()) and shown()["done"] > 500_000, 60,
+               lambda: f"its progress is told: {shown()}")
+    client.server.answer("cancel_job", {"job": job})
+    _, error = place.ended(client, job)
+    expect(error is not None and "cancel" in error, f"it is canceled: {error}")
+    expect(state_of(client, "far")["sent"] < bytes_of_text, "the rest was not sent")
+    expect(not (place.folder / "large").exists(), "no folder is left")
+    place.create(client, lab="far")
+    expect(state_of(client, "far")["sent"] < bytes_of_text, "nor is it sent now")
+    expect(state_of(client, "far")["starts"] == 1, "the same lab serves the next call")
+    client.close()
+    place.audit()
+
+
 def a_lab_that_is_stopped_is_given_up_after_a_minute(_, place):
     client = place.serving({"far": "exec " + place.lab()})
     run = place.create(client, lab="far")
@@ -259,7 +283,7 @@ SCENARIOS = [a_message_cut_in_the_middle_never_came, a_garbled_message_never_cam
              a_lab_that_is_more_lenient_than_the_task_is_refused,
              a_race_without_a_line_for_each_kernel_is_refused, a_lab_of_another_version_is_refused,
              two_answers_at_once_both_count, a_slow_network_is_only_slow,
-             an_answer_after_the_cancel_counts_nowhere, an_endless_message_can_be_canceled,
+             an_answer_after_the_cancel_counts_nowhere, an_endless_message_can_be_canceled, a_text_on_its_way_can_be_canceled,
              a_lab_whose_server_falls_silent_ends, a_lab_stays_for_a_server_that_asks_nothing,
              a_lab_with_a_wrong_clock_measures_all_the_same, a_full_scratch_disk_is_told,
              a_lab_that_is_stopped_is_given_up_after_a_minute]

@@ -27,13 +27,15 @@ def every_command_has_its_test(_, __):
     expect(set(page.labs()) == {"gpu3", "queue", "box", "gpu0", "gpu1"},
            f"each lab of the page is started by a suite: {page.labs()}")
     others = [line.split()[1] for line in page.commands() if " --lab " not in line]
+    demos = [line for line in page.commands() if line.endswith(" demo")]
+    expect(len(demos) == 1, f"tests/server/browser_test.cpp has one of a lab: {demos}")
     expect(sorted(others) == ["--labs", "budget"], f"these have a scenario below: {others}")
 
 
 def each_line_starts_a_server_with_its_labs(_, place):
     """A lab is started by the first call that needs it, so this asks for no GPU, ssh or Slurm."""
     for line in page.commands():
-        if " --lab " not in line:
+        if " --lab " not in line or line.endswith(" demo"):
             continue
         client = typed(place, line)
         named = [one["name"] for one in must(client, "list_labs", {})["labs"]]

@@ -12,7 +12,7 @@ import page
 from ground import Failed, expect, has, must, state_of, steps, wait_until
 from relay import frame, frames
 from slurm import NODES, Slurm
-from spread_suite import branch, explore_sweep_and_ablate, labs_of, ready_to_explore
+from spread_suite import branch, ready_to_explore, sweep_and_ablate
 
 COMMAND = page.labs()["queue"]
 LONG = {"dims": {"n": 4_000_000}}  # a check that takes seconds
@@ -145,11 +145,11 @@ def who_waits_for_an_allocation_is_told_in_the_words_of_slurm(slurm, place):
     empty(slurm)
 
 
-def ends_in_the_middle(slurm, place, end, *parts, while_it_works=contextlib.nullcontext):
+def ends_in_the_middle(slurm, place, end, *parts, size=LONG, while_it_works=contextlib.nullcontext):
     """A check that loses its lab by `end` says so, is recorded nowhere, and counts once when it is asked
     again."""
     client = serving(slurm, place)
-    run = place.create(client, lab="queue", **LONG)
+    run = place.create(client, lab="queue", **size)
     before = place.rows_kept()
     with while_it_works():
         job = place.started(client, "check_correctness", {"run": run})
@@ -191,35 +191,14 @@ def counted_once(client, run):
     expect(max(used) < seconds <= sum(used) + 0.5, f"the run used {seconds} s, its labs {used}")
 
 
-def one_run_fans_out_over_both_nodes(slurm, place):
-    """Its branches, the heats of its sweep and its ablated builds; Slurm and the server count the same."""
+def one_run_fans_out_over_both_nodes_and_survives_a_preemption(slurm, place):
+    """The branches of a preempted allocation are done again; then the sweep and the ablation are on both nodes.
+    Slurm and the server count the same seconds."""
     before = set(slurm.completed())
     client = serving_both(slurm, place)
     run = ready_to_explore(place, client, "queue-1")
-    expect(len(slurm.jobs()) == 1, f"one allocation, while nothing can be shared out: {slurm.jobs()}")
-    explore_sweep_and_ablate(place, client, run, ("queue-1", "queue-2"))
-    expect(len(running(slurm)) == 2, f"two allocations: {slurm.jobs()}")
-    shown = {name: state_of(client, name) for name in ("queue-1", "queue-2")}
-    counted_once(client, run)
-    client.close()
-    empty(slurm)
-    nodes = set()
-    for number, (name, one) in enumerate(shown.items(), 1):
-        seconds, own = held_by_slurm(slurm, before, f"ratchet-{number}")
-        print(f"    {name}: held {one['seconds']:.1f} s, Slurm's {seconds:.0f}, used {one['used']:.1f}, on {own}")
-        expect(one["starts"] == 1 and one["used"] > 1 and len(own) == 1, f"one allocation did a share: {one}")
-        expect(abs(one["seconds"] - seconds) < 4, f"held for {seconds} s, by Slurm: {one}")
-        nodes |= own
-    expect(nodes == set(NODES), f"each node did a share: {nodes}")
-    place.audit()
-
-
-def a_preempted_allocation_counts_nothing_twice(slurm, place):
-    """Its branches are done again: by the other lab, or in the next allocation."""
-    client = serving_both(slurm, place)
-    run = ready_to_explore(place, client, "queue-1")
-    (home,) = running(slurm)
-    job = place.started(client, "explore_branches", {"run": run, "branches": [branch(80 + i) for i in range(8)]})
+    (home,) = running(slurm)  # one allocation, while nothing can be shared out
+    job = place.started(client, "explore_branches", {"run": run, "branches": [branch(100 + i) for i in range(8)]})
     wait_until(lambda: state_of(client, "queue-2")["calls"] > 1, 60, "the second lab works")
     (other,) = [one for one in running(slurm) if one != home]
     urgent = threading.Thread(target=slurm.ask, args=(
@@ -227,16 +206,28 @@ def a_preempted_allocation_counts_nothing_twice(slurm, place):
     urgent.start()
     wait_until(lambda: "PREEMPTION" in state_of(client, "queue-2").get("error", ""), 30,
                lambda: f"Slurm says why the lab ended: {state_of(client, 'queue-2')}")
-    expect(slurm.completed()[other]["JobState"] == "PREEMPTED", f"and did so: {slurm.completed()[other]}")
+    slurm.ask("scancel", "--partition=urgent", "--user=root")
+    urgent.join()
     explored, error = place.ended(client, job)
     expect(error is None and all(one.get("speedup") for one in explored["branches"]), f"all were timed: {error or explored}")
     expect([one["name"] for one in explored["branches"]] == [f"b{i}" for i in range(1, 9)], "each once")
     expect(steps(place, run, "branches") == 1, "one exploration is recorded")
     counted_once(client, run)
-    slurm.ask("scancel", "--partition=urgent", "--user=root")
-    urgent.join()
+    must(client, "check_env", {"lab": "queue-2"})  # in another allocation
+    sweep_and_ablate(client, run, ("queue-1", "queue-2"))
+    counted_once(client, run)
+    shown = {name: state_of(client, name) for name in ("queue-1", "queue-2")}
     client.close()
     empty(slurm)
+    nodes = set()
+    for number, (name, one) in enumerate(shown.items(), 1):
+        seconds, own = held_by_slurm(slurm, before, f"ratchet-{number}")
+        print(f"    {name}: held {one['seconds']:.1f} s, Slurm's {seconds:.0f}, used {one['used']:.1f}, on {own}")
+        expect(abs(one["seconds"] - seconds) < 4 * one["starts"], f"held for {seconds} s, by Slurm: {one}")
+        nodes |= own
+    expect([one["starts"] for one in shown.values()] == [1, 2], f"one allocation each, and another: {shown}")
+    expect(nodes == set(NODES), f"each node did a share: {nodes}")
+    expect(slurm.completed()[other]["JobState"] == "PREEMPTED", f"Slurm says so, too: {slurm.completed()[other]}")
     place.audit()
 
 
@@ -267,7 +258,7 @@ def the_time_limit_in_the_middle_loses_nothing(slurm, place):
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
     ends_in_the_middle(slurm, place, lambda job: slurm.ask("scontrol", "update", f"jobid={job}", "endtime=now"),
-                       "DUE TO TIME LIMIT", while_it_works=device_is_taken)
+                       "DUE TO TIME LIMIT", size={}, while_it_works=device_is_taken)
 
 
 def a_requeue_leaves_the_lab_alone(slurm, place):
@@ -357,5 +348,4 @@ SCENARIOS = [an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_
              a_requeue_leaves_the_lab_alone,
              a_node_that_loses_power_in_the_middle_loses_nothing,
              a_node_that_is_taken_down_in_the_middle_loses_nothing,
-             runs_go_side_by_side_on_two_nodes, one_run_fans_out_over_both_nodes,
-             a_preempted_allocation_counts_nothing_twice]
+             runs_go_side_by_side_on_two_nodes, one_run_fans_out_over_both_nodes_and_survives_a_preemption]

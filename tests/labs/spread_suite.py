@@ -1,6 +1,7 @@
 """Work of one run on several labs of a group: each has a state folder of its own on this host."""
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -143,10 +144,8 @@ def nothing_is_lost_with_a_lab_that_is_killed(_, place):
     place.audit()
 
 
-def explore_sweep_and_ablate(place, client, run, labs):
-    """Each of the three gives work to both labs. The branches are slow, so that a lab that is off has time to start."""
-    explored = must(client, "explore_branches", {"run": run, "branches": [branch(200 + i) for i in range(8)]})
-    expect(labs_of(explored) == set(labs), f"the branches are on both: {explored}")
+def sweep_and_ablate(client, run, labs):
+    """Both give work to both labs."""
     source = branch(1)["source"].replace("again < 2", "again < TIMES")
     swept = must(client, "explore_branches", {
         "run": run, "grid": ["TIMES=" + ",".join(str(number) for number in range(1, 17))],
@@ -164,34 +163,32 @@ def explore_sweep_and_ablate(place, client, run, labs):
 def an_ablation_and_a_sweep_go_to_both_labs(_, place):
     client = place.serving_alike([place.lab("far1"), place.lab("far2")])
     run = ready_to_explore(place, client, "box-1")
-    source = branch(1)["source"].replace("again < 2", "again < TIMES")
-    swept = must(client, "explore_branches", {
-        "run": run, "grid": ["TIMES=" + ",".join(str(number) for number in range(1, 17))],
-        "branches": [{"source": "#ifndef TIMES\n#define TIMES 99\n#endif\n" + source}]})
-    expect(labs_of(swept) == {"box-1", "box-2"}, f"the heats are on both: {swept}")
-    used = {name: state_of(client, name)["used"] for name in ("box-1", "box-2")}
-    if swept.get("champion") is None:
-        must(client, "submit_kernel", {"run": run, "source": branch(1)["source"]})
-        must(client, "check_correctness", {"run": run})
-    must(client, "profile_kernel", {"run": run})
-    must(client, "ablate", {"run": run})
-    expect(all(state_of(client, name)["used"] > used[name] for name in used), "both did work")
+    sweep_and_ablate(client, run, ("box-1", "box-2"))
     client.close()
     place.audit()
 
 
 def mortal(place, name):
     """A lab that is lost, and cannot be started again once a file says so."""
-    return f"test -e {place.folder / 'gone'} && exit 1; echo $$ >> {place.folder / 'ids'}; exec {place.lab(name)}"
+    files = place.folder / f"{name}-gone", place.folder / f"{name}-ids"
+    return f"test -e {files[0]} && exit 1; echo $$ >> {files[1]}; exec {place.lab(name)}"
 
 
-def killed_for_good(place, client):
-    """The lab of box-1, whose command cannot be started again until "gone" is; the server has seen its end."""
-    (place.folder / "gone").touch()
-    for line in (place.folder / "ids").read_text().split():
+def killed_for_good(place, client, name="far1", lab="box-1"):
+    """A mortal lab, whose command cannot be started again until its file is; the server has seen its end."""
+    (place.folder / f"{name}-gone").touch()
+    for line in (place.folder / f"{name}-ids").read_text().split():
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(line), signal.SIGKILL)
-    wait_until(lambda: state_of(client, "box-1")["state"] == "off", 20, "the server sees that it is gone")
+    wait_until(lambda: state_of(client, lab)["state"] == "off", 20, "the server sees that it is gone")
+
+
+def calibrated(place, measured, lab, **changed):
+    """Gives a lab the calibration of another one of this machine, changed."""
+    (path,) = (place.folder / measured / "noise").glob("*.json")
+    noise = place.folder / lab / "noise"
+    noise.mkdir(exist_ok=True)
+    (noise / path.name).write_text(json.dumps({**json.loads(path.read_text()), **changed}))
 
 
 def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
@@ -208,9 +205,21 @@ def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
     expect(steps(place, run, "moved") == 1, "the ledger has the move")
     client.close()
     place.audit()
-    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    client = place.serving_alike([place.lab("far1"), mortal(place, "far2")])
     expect(must(client, "run_status", {"run": run})["labs"]["lab"] == "box-2", "also after a restart")
+    # Now it has a comparison, and the way back is open to a lab that compares as sharply alone.
+    must(client, "check_env", {"lab": "box-2"})
+    calibrated(place, "far2", "far1", relative=0.9)
+    killed_for_good(place, client, "far2", "box-2")
+    place.refused(client, "profile_kernel", {"run": run}, "no other of its group can take the run",
+                  "box-1: noise of comparisons: ", " %, there 90.00 %")
+    calibrated(place, "far2", "far1")
+    _, error = client.call("profile_kernel", {"run": run})
+    has(error, "From now on the run is on lab box-1", "equals box-2 in devices, driver, tools and noise")
+    expect(steps(place, run, "moved") == 2, "the ledger has both moves")
+    expect(must(client, "profile_kernel", {"run": run})["timing"]["median_ns"] > 0, "it goes on there")
     client.close()
+    place.audit()
 
 
 def a_run_whose_lab_is_lost_once_stays(_, place):
@@ -218,7 +227,7 @@ def a_run_whose_lab_is_lost_once_stays(_, place):
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
     killed_for_good(place, client)
-    (place.folder / "gone").unlink()
+    (place.folder / "far1-gone").unlink()
     expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
     expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
     client.close()

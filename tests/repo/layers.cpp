@@ -133,7 +133,7 @@ const std::vector<Layer>& layers() {
        {}},
       {"server/exit_deadline.", {"kernels/process/descendants.h"}, {}},
       {"server/main.cpp",
-       {"server/", "tools/", "kbs/", "kernels/lab.h"},
+       {"server/", "tools/", "kbs/", "kernels/lab.h", "kernels/labs/"},
        {"nlohmann_json", "CLI11"}},
       {"kbs/text/", {kCore}, {}},
       {"kbs/documents/", {kCore}, {"yaml-cpp"}},

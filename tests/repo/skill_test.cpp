@@ -10,11 +10,16 @@
 namespace ratchet::repo {
 namespace {
 
-// The tools, from the generated schemas: schemas/<tool>.json.
+// The schemas of the tools: schemas/<tool>.json. Those of labs are in a folder below.
+std::vector<std::string> tool_schemas() {
+  auto found = files("schemas/", {".json"});
+  std::erase_if(found, [](const auto& path) { return path.starts_with("schemas/labs/"); });
+  return found;
+}
+
 std::set<std::string> tool_names() {
   std::set<std::string> names;
-  for (const auto& path : files("schemas/", {".json"}))
-    names.insert(std::filesystem::path(path).stem().string());
+  for (const auto& path : tool_schemas()) names.insert(std::filesystem::path(path).stem().string());
   return names;
 }
 
@@ -33,8 +38,7 @@ std::set<std::string> declared_names() {
   std::set<std::string> names = tool_names();
   for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code)
     names.emplace(name_of(static_cast<ErrorCode>(code)));
-  for (const auto& path : files("schemas/", {".json"}))
-    collect_names(Json::parse(text_of(path)), names);
+  for (const auto& path : tool_schemas()) collect_names(Json::parse(text_of(path)), names);
   return names;
 }
 

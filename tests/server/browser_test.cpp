@@ -33,19 +33,24 @@ std::string browser() {
   return "";
 }
 
-/// The demo's report, made once.
+/// The report of a demo on a lab, made once.
 const std::string& report() {
   static const TempFolder folder;
   static const std::string text = [] {
     const auto out = folder / "run";
-    const auto demo =
-        run_program({.argv = {(build_dir() / "bin" / "ratchet").string(), "demo",
-                              "--implementation", "host-cpp", "--output", out.string()},
-                     .environment = environment(folder.path())},
-                    300s);
+    const auto ratchet = (build_dir() / "bin" / "ratchet").string();
+    const auto demo = run_program(
+        {.argv = {ratchet, "--json", "--lab",
+                  "here=" + ratchet + " --state-dir " + (folder / "lab").string() + " lab", "demo",
+                  "--implementation", "host-cpp", "--output", out.string()},
+         .environment = environment(folder.path())},
+        300s);
     REQUIRE(demo);
     INFO(demo->out << demo->err);
     REQUIRE(demo->status.clean());
+    const auto labs = Json::parse(demo->out)["labs"];
+    CHECK(labs["lab"] == "here");
+    CHECK(labs["seconds"].get<double>() > 0);
     return read_file(out / "report.html").value();
   }();
   return text;

@@ -9,15 +9,18 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "kernels/labs/lab_messages.h"
 #include "kernels/process/descendants.h"
 #include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"
+#include "tests/support/schema_check.h"
 #include "tests/support/temp_folder.h"
 
 namespace ratchet::test {
@@ -100,6 +103,51 @@ bool alive(pid_t pid) {
   return !stat.empty() && stat.find(") Z ") == std::string::npos;
 }
 
+/// The messages of a recorded line.
+std::vector<Json> messages_in(const std::string& text) {
+  std::vector<Json> all;
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) {
+    const auto head = text.rfind("ratchet-lab ", at) + 12;
+    const auto size = std::stoul(text.substr(head, at - head));
+    all.push_back(Json::parse(text.substr(at + 1, size)));
+    at += 1 + size;
+  }
+  return all;
+}
+
+/// What of a session does not follow schemas/labs; and how often which methods were answered.
+struct Session {
+  explicit Session(const fs::path& folder) : folder_(folder) {}
+
+  void follow(const Json& message) {
+    note(violation(schema("message")["message"], message));
+    const std::string id = message.value("id", "");
+    if (message["kind"] == "request") {
+      methods_[id] = message["method"];
+      note(violation(schema(methods_[id])["request"], message["body"]));
+    }
+    if (message["kind"] != "answer") return;
+    note(violation(schema(methods_[id])["answer"], message["body"]["value"]));
+    ++answered[methods_[id]];
+  }
+
+  std::vector<std::string> violations;
+  std::map<std::string, int> answered;
+
+ private:
+  Json schema(const std::string& name) const {
+    const auto text = read_file(folder_ / (name + ".json"));
+    REQUIRE(text);
+    return Json::parse(*text);
+  }
+  void note(const std::string& violation) {
+    if (!violation.empty()) violations.push_back(violation);
+  }
+
+  fs::path folder_;
+  std::map<std::string, std::string> methods_;  ///< by the request's number
+};
+
 bool is_worker(pid_t pid) {
   return about(pid, "cmdline").find("ratchet-worker") != std::string::npos;
 }
@@ -129,19 +177,38 @@ std::size_t left_after_kill(const Line& line, const Json& created, const std::st
 
 }  // namespace
 
-TEST_CASE("a source crosses the line to a lab once, whatever is asked about it", "[labs][slow]") {
+TEST_CASE("a source crosses the line to a lab once, in messages that follow schemas/labs",
+          "[labs][slow]") {
   const Line line;
-  const auto command = fmt::format("tee -a {} | {}", (line / "sent").string(), line.lab());
+  const auto command = fmt::format("tee -a {} | {} | tee -a {}", (line / "sent").string(),
+                                   line.lab(), (line / "received").string());
 
   const auto run = line.must("create_run", line.marked_task(), command);
   line.must("check_correctness", next_step(run), command);
   const auto profiled = line.must("profile_kernel", next_step(run), command);
   const auto sent = read_file(line / "sent");
 
-  REQUIRE(sent);
+  const auto received = read_file(line / "received");
+
+  REQUIRE((sent && received));
   // Three servers and three labs, which have only the lab's state folder in common.
   CHECK(times_in(*sent, "the-mark") == 1);
   CHECK(profiled["timing"]["median_ns"].get<double>() > 0);
+
+  Session session(source_dir() / "schemas/labs");
+  for (const auto& message : messages_in(*sent)) session.follow(message);
+  for (const auto& message : messages_in(*received)) session.follow(message);
+  CHECK(session.violations == std::vector<std::string>{});
+  for (const auto* method : {"environment", "plan", "prepare", "validate_task", "check", "profile"})
+    CHECK(session.answered[method] > 0);
+  const auto page = read_file(source_dir() / "docs/scale.md");
+  REQUIRE(page);
+  CHECK(page->find(fmt::format("This is version {} of", lab_wire::kProtocol)) != std::string::npos);
+  auto wrong = messages_in(*received).front();
+  wrong["hello"]["protocol"] = "four";
+  session.follow(wrong);
+  CHECK(session.violations ==
+        std::vector<std::string>{"/hello/protocol: \"four\" is no \"integer\""});
 }
 
 TEST_CASE("a text that was damaged at the lab is sent again", "[labs][slow]") {
@@ -200,7 +267,7 @@ def say(message):
     body = json.dumps(message)
     sys.stdout.write(f"ratchet-lab {{len(body)}}\n{{body}}")
     sys.stdout.flush()
-say({{"kind": "hello", "hello": {{"protocol": 3, "version": "{}", "program": "", "host": "far"}}}})
+say({{"kind": "hello", "hello": {{"protocol": 4, "version": "{}", "program": "", "host": "far"}}}})
 while head := sys.stdin.readline():
     asked = json.loads(sys.stdin.read(int(head.split()[1])))
     if asked["kind"] == "alive":

@@ -28,3 +28,26 @@ TEST_CASE("a GPU that is not there is refused by its number", "[lab]") {
   REQUIRE(!environment);
   CHECK_THAT(environment.error().message, ContainsSubstring("cuda device 63 cannot be used"));
 }
+
+TEST_CASE("a run does not go on on another device than it was created on", "[lab]") {
+  test::LabFixture fixture;
+  auto contract = fixture.doubling(test::doubling_source(test::kHonestBody));
+  const auto candidate = fixture.lab->build(contract, contract.kernel, fixture.call);
+  REQUIRE(candidate);
+  const auto here = contract.device_name;
+  const auto report = fixture.lab->check(contract, *candidate, "secret", fixture.call);
+  REQUIRE(report);
+  CHECK(report->passed);
+
+  contract.device_name = "Abacus 9000";
+  const auto checked = fixture.lab->check(contract, *candidate, "secret", fixture.call);
+  const auto raced = fixture.lab->race(contract, {{"a", &*candidate}, {"b", &*candidate}}, {},
+                                       "secret", fixture.call);
+
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().code == ErrorCode::unavailable);
+  CHECK(checked.error().message ==
+        "device: the run was created on Abacus 9000, and host device 0 of this machine is " + here);
+  REQUIRE_FALSE(raced);
+  CHECK(raced.error().message == checked.error().message);
+}

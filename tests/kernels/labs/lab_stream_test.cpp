@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/core/fields.h"
 
@@ -88,6 +89,27 @@ TEST_CASE("half a message is answered with one sign of life, a whole one with no
   CHECK(**second == Json{{"a", 2}});
   REQUIRE(stream.receive(0ms));
   CHECK(answered() == LabStream::kAlive);
+}
+
+TEST_CASE("who does not wait for the end of a message leaves it to what is sent next", "[labs]") {
+  auto [in, out] = line();
+  auto [back_in, back_out] = line();
+  LabStream stream(std::move(back_in), std::move(out));
+  LabStream other(std::move(in), std::move(back_out));
+  const Json large{{"text", std::string(1 << 20U, 'x')}};  // a pipe holds 64 KiB
+
+  REQUIRE(stream.send(large, [] { return true; }));
+  CHECK(stream.sent() < 1 << 20U);
+  REQUIRE(stream.send(Json{{"kind", "cancel"}}, [] { return true; }));
+  std::vector<Json> came;
+  for (int i = 0; i < 1000 && came.size() < 2; ++i) {
+    stream.say_alive();
+    auto message = other.receive(0ms);
+    REQUIRE(message);
+    if (*message) came.push_back(**message);
+  }
+
+  CHECK(came == std::vector<Json>{large, {{"kind", "cancel"}}});
 }
 
 TEST_CASE("who reads does not wait to give a sign that nobody takes", "[labs]") {

@@ -112,3 +112,40 @@ TEST_CASE("a store without room for a file still serves the request", "[labs]") 
   CHECK(store.keep(sha256_hex(kLong), kLong));
   CHECK_FALSE(store.find(sha256_hex(kLong)));
 }
+
+TEST_CASE("a long text goes in pieces of whole characters, others beside it", "[labs]") {
+  TextPieces texts;
+  std::string accents;  // of two bytes each: a cut after 64 KiB less one would be within one
+  while (accents.size() < 2 * TextPieces::kMostBytes) accents += "é";
+  accents.insert(0, "x");
+  texts.add("long", accents);
+  texts.add("short", kLong);
+  texts.add("unwanted", kOther);
+
+  REQUIRE(texts.want({"long", "short"}));
+  std::map<std::string, std::string> came;
+  std::vector<std::size_t> sent;
+  while (texts.wanted()) {
+    const auto piece = texts.next();
+    CHECK(piece.text.size() <= TextPieces::kMostBytes);
+    CHECK(Json(piece.text).dump(-1, ' ', false, Json::error_handler_t::replace) ==
+          Json(piece.text).dump());  // which would throw
+    CHECK(piece.total == accents.size() + kLong.size());
+    came[piece.digest] += piece.text;
+    sent.push_back(piece.sent);
+  }
+
+  CHECK(came == std::map<std::string, std::string>{{"long", accents}, {"short", kLong}});
+  // Of 131,073 bytes: byte 65,536 ends a character, so the first piece has one less.
+  CHECK(sent == std::vector<std::size_t>{65'535, 131'071, 131'073, 131'373});
+  CHECK(texts.want({"none"}).error().message == "it asks for a text \"none\" that nobody named");
+}
+
+TEST_CASE("a text of no whole characters goes in pieces, too", "[labs]") {
+  TextPieces texts;
+  texts.add("odd", std::string(TextPieces::kMostBytes + 5, '\x80'));
+  REQUIRE(texts.want({"odd"}));
+  CHECK(texts.next().text.size() == TextPieces::kMostBytes - 3);
+  CHECK(texts.next().text.size() == 8);
+  CHECK_FALSE(texts.wanted());
+}

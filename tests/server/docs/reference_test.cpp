@@ -16,6 +16,8 @@ struct Args {
   }
 };
 
+const LabSchemas kLabs{{"noise", {{"protocol", 4}}}};
+
 std::vector<Tool> one_tool(const std::string& name) {
   return {make_tool<Args, NoArgs>(
       {.name = name, .summary = "Does it."},
@@ -27,8 +29,8 @@ TEST_CASE("generated files are no longer stale once written", "[docs]") {
   REQUIRE(write_file(folder / "docs/tools.md",
                      "a\n<!-- tools:begin -->\nold\n<!-- tools:end -->\nb\n"));
 
-  CHECK(write_generated_files(one_tool("do_it"), folder.path())->size() == 2);
-  CHECK(stale_files(one_tool("do_it"), folder.path())->empty());
+  CHECK(write_generated_files(one_tool("do_it"), kLabs, folder.path())->size() == 3);
+  CHECK(stale_files(one_tool("do_it"), kLabs, folder.path())->empty());
 
   CHECK(*read_file(folder / "docs/tools.md") ==
         "a\n<!-- tools:begin -->\n| toolset | tool | does | arguments |\n|---|---|---|---|\n"
@@ -37,11 +39,11 @@ TEST_CASE("generated files are no longer stale once written", "[docs]") {
 
 TEST_CASE("the old schema of a renamed tool is stale and is removed", "[docs]") {
   const test::TempFolder folder;
-  REQUIRE(write_generated_files(one_tool("do_it"), folder.path()));
+  REQUIRE(write_generated_files(one_tool("do_it"), kLabs, folder.path()));
 
-  CHECK(*stale_files(one_tool("do_that"), folder.path()) ==
+  CHECK(*stale_files(one_tool("do_that"), kLabs, folder.path()) ==
         std::vector<std::string>{"schemas/do_it.json", "schemas/do_that.json"});
-  REQUIRE(write_generated_files(one_tool("do_that"), folder.path()));
+  REQUIRE(write_generated_files(one_tool("do_that"), kLabs, folder.path()));
 
   CHECK_FALSE(std::filesystem::exists(folder / "schemas" / "do_it.json"));
 }
@@ -53,7 +55,7 @@ TEST_CASE("a block that names tools or toolsets lists these alone", "[docs]") {
     auto tools = one_tool("do_it");
     tools.push_back(one_tool("do_that")[0]);
     tools.back().info.toolset = Toolset::kbs;
-    const auto files = generated_files(tools, folder.path());
+    const auto files = generated_files(tools, kLabs, folder.path());
     return files ? files->at("skill/one.md") : files.error().message;
   };
   const std::string head = "\n| toolset | tool | does | arguments |\n|---|---|---|---|\n";
@@ -73,7 +75,7 @@ TEST_CASE("a block without an end marker is an error that names the file", "[doc
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "docs/tools.md", "<!-- tools:begin -->\nold\n"));
 
-  const auto files = generated_files(one_tool("do_it"), folder.path());
+  const auto files = generated_files(one_tool("do_it"), kLabs, folder.path());
 
   CHECK(files.error().message == "docs/tools.md: <!-- tools:end --> is missing");
 }
