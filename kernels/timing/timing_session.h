@@ -127,8 +127,7 @@ class TimingSession {
 };
 
 /// Speed-up of the first contestant over another one of the session. Flagged `throttled` where
-/// samples were dropped for their clock, and inconclusive where half of the rounds were, or where
-/// one side lost more than the other. Errors: as `compare`.
+/// samples were dropped for their clock, see `judge_throttling`. Errors: as `compare`.
 [[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
 
 /// Speed-ups of all other contestants over the first, with verdicts that hold together (Holm).
