@@ -217,9 +217,9 @@ void judge_means(std::span<const PairedRound> rounds, Comparison& comparison) {
   }
 }
 
-/// Whether the means of all rounds, two errors to either side, leave a verdict standing.
+/// Whether the means of all rounds, with their 99 % interval, leave a verdict standing.
 bool stands(std::span<const PairedRound> rounds, const Comparison& comparison) {
-  constexpr double kErrors = 2;
+  constexpr double kErrors = 2.58;
   if (comparison.verdict == Verdict::inconclusive) return true;
   const auto means = mean_ratio(trimmed(rounds, &PairedRound::candidate_ns),
                                 trimmed(rounds, &PairedRound::other_ns));
