@@ -72,7 +72,7 @@ Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                          const SessionPlan& plan) {
   const auto& blocks = session.contestants.at(contestant).blocks;
   const double seen = plan.noise ? plan.noise->clock_mhz.value_or(0) : 0;
-  const double highest = std::max(seen, plan.most_mhz.value_or(0));
+  const double highest = std::max(seen, plan.max_clock_mhz.value_or(0));
   auto timing = summarize(blocks, plan.discard_first, plan.cache_mode, highest);
   if (!timing) return timing;
   if (highest > 0) timing->device_clock = Megahertz{highest};

@@ -303,7 +303,7 @@ TEST_CASE("a clock is held against the device's highest, even if no calibration 
   SessionPlan plan;
   plan.noise.emplace().clock_mhz = 1410;
   CHECK(timing_of(session, 0, plan)->flags.empty());
-  plan.most_mhz = 1980;
+  plan.max_clock_mhz = 1980;
 
   const auto timing = timing_of(session, 0, plan);
 
