@@ -131,7 +131,7 @@ Judged judged_over_values(const TimeModel& model, const OnValues& on) {
 void throttled_sessions(int trials) {
   fmt::print(
       "\n### A lower clock in a part of the blocks\n\nSamples below 75 % of the highest clock are "
-      "dropped. Faster and slower by that alone, then with both sides' shares compared.\n\n| times "
+      "dropped. Faster and slower by that alone, then with the means of all samples.\n\n| times "
       "| mean speed-up, all samples | faster | slower | faster | slower | undecided "
       "|\n|---|---|---|---|---|---|---|\n");
   const auto line = [trials](const char* name, double gain, double own, double both, double at) {

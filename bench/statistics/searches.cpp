@@ -153,34 +153,12 @@ struct Held {
   double alone_width = 0, interaction_width = 0;
 };
 
-void add_ablation(const TimeModel& model, const Parts& parts, bool former, Held& held) {
+/// Adds what the attribution of these builds holds of the truth.
+void add_held(const TimeModel& model, const Parts& parts, AblationFact fact, Held& held) {
   const auto count = parts.saves.size();
   const unsigned every = (1U << count) - 1;
-  std::vector<unsigned> masks;
-  const auto add = [&](unsigned mask) {
-    if (mask != 0 && std::ranges::find(masks, mask) == masks.end()) masks.push_back(mask);
-  };
-  for (std::size_t i = 0; i < count; ++i) add(1U << i);
-  for (std::size_t i = 0; i < count; ++i) add(every & ~(1U << i));
-  add(every);
-  std::vector<double> times{1};
-  for (const auto mask : masks) times.push_back(parts.time_without(mask));
-  Race race(model, times, 0);
-  const auto compared = race.decide();
-  AblationFact fact;
-  fact.whole.median = {model.time_ns};
   std::vector<std::string> methods;
   for (std::size_t i = 0; i < count; ++i) methods.push_back(fmt::format("m{}", i));
-  for (std::size_t b = 0; b < masks.size(); ++b) {
-    AblatedBuild build;
-    for (std::size_t i = 0; i < count; ++i)
-      if ((masks[b] >> i & 1U) != 0) build.without.push_back(methods[i]);
-    build.build.ok = true;
-    build.correct = true;
-    build.comparison = inverted(compared[b], "whole");
-    if (!former) build.rounds = race.ratios(b);
-    fact.builds.push_back(std::move(build));
-  }
   attribute(fact, methods, {});
   const auto within = [&](double truth, double low, double high) {
     return low <= truth * model.time_ns && truth * model.time_ns <= high;
@@ -196,6 +174,37 @@ void add_ablation(const TimeModel& model, const Parts& parts, bool former, Held&
       within(parts.more, *fact.interaction_low_ns, *fact.interaction_high_ns) ? 1 : 0;
   held.interaction_width +=
       (*fact.interaction_high_ns - *fact.interaction_low_ns) / 2 / model.time_ns;
+}
+
+/// One ablation, by the intervals of its builds (before) and by its rounds (now).
+void add_ablation(const TimeModel& model, const Parts& parts, Held& before, Held& now) {
+  const auto count = parts.saves.size();
+  const unsigned every = (1U << count) - 1;
+  std::vector<unsigned> masks;
+  const auto add = [&](unsigned mask) {
+    if (mask != 0 && std::ranges::find(masks, mask) == masks.end()) masks.push_back(mask);
+  };
+  for (std::size_t i = 0; i < count; ++i) add(1U << i);
+  for (std::size_t i = 0; i < count; ++i) add(every & ~(1U << i));
+  add(every);
+  std::vector<double> times{1};
+  for (const auto mask : masks) times.push_back(parts.time_without(mask));
+  Race race(model, times, 0);
+  const auto compared = race.decide();
+  AblationFact fact;
+  fact.whole.median = {model.time_ns};
+  for (std::size_t b = 0; b < masks.size(); ++b) {
+    AblatedBuild build;
+    for (std::size_t i = 0; i < count; ++i)
+      if ((masks[b] >> i & 1U) != 0) build.without.push_back(fmt::format("m{}", i));
+    build.build.ok = true;
+    build.correct = true;
+    build.comparison = inverted(compared[b], "whole");
+    fact.builds.push_back(std::move(build));
+  }
+  add_held(model, parts, fact, before);
+  for (std::size_t b = 0; b < masks.size(); ++b) fact.builds[b].rounds = race.ratios(b);
+  add_held(model, parts, std::move(fact), now);
 }
 
 }  // namespace
@@ -261,16 +270,15 @@ void ablations(int trials) {
          {Parts{"2 that save 5 and 2 %", {0.05, 0.02}},
           Parts{"3 that save 5, 2 and 0 %, and 1 % more together", {0.05, 0.02, 0}, 0.01},
           Parts{"6 that save 10, 5, 5, 2, 0 and 0 %", {0.1, 0.05, 0.05, 0.02, 0, 0}}}) {
-      const auto cells = [&](bool former) {
-        Held held;
-        for (int t = 0; t < trials; ++t) add_ablation(model, parts, former, held);
+      Held before, now;
+      for (int t = 0; t < trials; ++t) add_ablation(model, parts, before, now);
+      const auto cells = [trials](const Held& held) {
         return fmt::format("{} | {:.2f} % | {} | {:.2f} %", percent(1.0 * held.alone / held.alones),
                            100 * held.alone_width / held.alones,
                            percent(1.0 * held.interaction / trials),
                            100 * held.interaction_width / trials);
       };
-      const auto before = cells(true);
-      fmt::print("| {} | {} | {} | {} |\n", model.name, parts.name, before, cells(false));
+      fmt::print("| {} | {} | {} | {} |\n", model.name, parts.name, cells(before), cells(now));
     }
 }
 

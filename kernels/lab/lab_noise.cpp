@@ -190,7 +190,7 @@ SessionPlan LabParts::session_plan(const Contract& contract, const DeviceInfo& d
   SessionPlan plan;
   plan.time_limit = options.timing_limit;
   plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
-  plan.most_mhz = device.most_mhz;
+  plan.max_clock_mhz = device.max_clock_mhz;
   if (compares) plan.noise = noise_of(device, false, call);
   return plan;
 }

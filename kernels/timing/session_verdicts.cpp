@@ -3,32 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "kernels/timing/timing_session.h"
 
 namespace ratchet {
 namespace {
-
-// Sides of which throttling took shares that differ by less were throttled alike.
-constexpr double kThrottledAlike = 0.1;
-constexpr double kErrors = 2;  // a two-sided 95 % test
-
-/// Throttling is said. A comparison that lost half of its rounds to it decides nothing, and neither
-/// does one of which it took more from one side: what that kernel is like when the device limits it
-/// is not in the times that are left.
-void note_throttling(const PairedSeries& series, Comparison& comparison) {
-  if (series.throttled == 0) return;
-  add_flag(comparison, kThrottled);
-  const double apart = std::abs(series.candidate_share - series.other_share);
-  const double mean = (series.candidate_share + series.other_share) / 2;
-  // Blocks of a round are throttled as a whole: they are what chance deals out.
-  const auto blocks = static_cast<double>(kBlocksOfRound * (series.rounds.size() + series.lost));
-  const double error = std::sqrt(2 * mean * (1 - mean) / std::max(1.0, blocks));
-  const bool uneven = apart > kThrottledAlike && apart > kErrors * error;
-  if (uneven || series.lost > series.rounds.size()) comparison.verdict = Verdict::inconclusive;
-}
 
 /// How long a decision would take, from how long the session took.
 void estimate(const SessionRecord& session, Comparison& comparison) {
@@ -42,7 +22,7 @@ void judge_conditions(const SessionRecord& session, const PairedSeries& series,
                       const ContestantRecord& one, const ContestantRecord& other,
                       Comparison& comparison) {
   estimate(session, comparison);
-  note_throttling(series, comparison);
+  judge_throttling(series, comparison);
   judge_neighbors(held_share(one.blocks), held_share(other.blocks), comparison);
   judge_tracing(tracing_share(one.blocks), tracing_share(other.blocks), comparison);
 }
@@ -92,7 +72,7 @@ Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                          const SessionPlan& plan) {
   const auto& blocks = session.contestants.at(contestant).blocks;
   const double seen = plan.noise ? plan.noise->clock_mhz.value_or(0) : 0;
-  const double highest = std::max(seen, plan.most_mhz.value_or(0));
+  const double highest = std::max(seen, plan.max_clock_mhz.value_or(0));
   auto timing = summarize(blocks, plan.discard_first, plan.cache_mode, highest);
   if (!timing) return timing;
   if (highest > 0) timing->device_clock = Megahertz{highest};

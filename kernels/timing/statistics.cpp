@@ -31,10 +31,8 @@ struct Kept {
   std::size_t clocked = 0;
   int discarded = 0;
   int throttled = 0;
-
-  [[nodiscard]] double throttled_share() const {
-    return throttled > 0 ? 1.0 * throttled / (kept + throttled) : 0;
-  }
+  int limited = 0;                       ///< samples whose clock is below `kPowerLimitedShare`
+  std::vector<std::vector<double>> all;  ///< rounds with throttled samples
 };
 
 double highest_clock(std::span<const wire::Samples> blocks) {
@@ -50,11 +48,16 @@ Kept keep(std::span<const wire::Samples> blocks, int discard_first, double highe
   for (std::size_t at = 0; at < blocks.size(); ++at) {
     const auto& block = blocks[at];
     if (at % kBlocksOfRound == 0) kept.rounds.emplace_back();
+    if (at % kBlocksOfRound == 0) kept.all.emplace_back();
     const bool clocks = block.clock_mhz.size() == block.elapsed_ns.size();
     for (std::size_t i = 0; i < block.elapsed_ns.size(); ++i) {
       if (kept.discarded - kept.throttled < discard_first) {
         ++kept.discarded;
-      } else if (clocks && block.clock_mhz[i] < least_clock) {
+        continue;
+      }
+      kept.all.back().push_back(block.elapsed_ns[i]);
+      if (clocks && block.clock_mhz[i] < kPowerLimitedShare * highest) ++kept.limited;
+      if (clocks && block.clock_mhz[i] < least_clock) {
         ++kept.discarded;
         ++kept.throttled;
       } else {
@@ -214,6 +217,19 @@ void judge_means(std::span<const PairedRound> rounds, Comparison& comparison) {
   }
 }
 
+/// Whether the means of all rounds, with their 99 % interval, leave a verdict standing.
+bool stands(std::span<const PairedRound> rounds, const Comparison& comparison) {
+  constexpr double kErrors = 2.58;
+  if (comparison.verdict == Verdict::inconclusive) return true;
+  const auto means = mean_ratio(trimmed(rounds, &PairedRound::candidate_ns),
+                                trimmed(rounds, &PairedRound::other_ns));
+  const double within = kErrors * means.error;
+  const double noise = std::log1p(comparison.noise_floor);
+  if (comparison.verdict == Verdict::faster) return means.log - within > noise;
+  if (comparison.verdict == Verdict::slower) return means.log + within < -noise;
+  return std::abs(means.log) - within <= std::max(noise, std::log1p(kSameMargin));
+}
+
 Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
   std::vector<double> ratios;
   const auto usable = [](const std::vector<double>& side) {
@@ -312,6 +328,14 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   return comparison;
 }
 
+void judge_throttling(const PairedSeries& series, Comparison& comparison) {
+  if (series.throttled > 0) add_flag(comparison, kThrottled);
+  const bool lost = series.lost > series.rounds.size();
+  if (!lost && (series.all.empty() || stands(series.all, comparison))) return;
+  comparison.verdict = Verdict::inconclusive;
+  add_flag(comparison, kThrottled);
+}
+
 PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wire::Samples> other,
                     int discard_first) {
   const double highest = std::max(highest_clock(candidate), highest_clock(other));
@@ -319,14 +343,16 @@ PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wi
   auto b = keep(other, discard_first, highest);
   PairedSeries series;
   series.throttled = a.throttled + b.throttled;
-  series.candidate_share = a.throttled_share();
-  series.other_share = b.throttled_share();
+  const bool limited = a.limited + b.limited > 0;
   const auto shared = std::min(a.rounds.size(), b.rounds.size());
   for (std::size_t i = 0; i < shared; ++i)
     if (!a.rounds[i].empty() && !b.rounds[i].empty()) {
       series.rounds.push_back({std::move(a.rounds[i]), std::move(b.rounds[i])});
       series.at.push_back(i);
     }
+  for (std::size_t i = 0; limited && i < shared; ++i)
+    if (!a.all[i].empty() && !b.all[i].empty())
+      series.all.push_back({std::move(a.all[i]), std::move(b.all[i])});
   series.lost = shared - series.rounds.size();
   return series;
 }

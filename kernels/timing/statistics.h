@@ -79,11 +79,16 @@ struct PairedSeries {
   std::vector<std::size_t> at;      ///< which of the session's rounds they are
   std::size_t lost = 0;             ///< rounds without
   int throttled = 0;                ///< samples dropped for their clock
-  double candidate_share = 0;       ///< of its samples that were dropped so, 0..1
-  double other_share = 0;
+  std::vector<PairedRound> all;     ///< with those; empty if no clock was limited
 };
 [[nodiscard]] PairedSeries paired(std::span<const wire::Samples> candidate,
                                   std::span<const wire::Samples> other, int discard_first);
+
+/// Flags what throttling took (`kThrottled`), and leaves open what lost half of its rounds to it,
+/// or would not stand by the means of all samples, those of a lower clock included: a kernel that
+/// draws so much power that the device limits it is not as fast as in the samples that are left.
+/// Where both sides are limited alike, means say what medians do.
+void judge_throttling(const PairedSeries& series, Comparison& comparison);
 
 /// Above this noise floor "same" would hide real differences, so that verdict is not given.
 inline constexpr double kMostNoise = 0.05;

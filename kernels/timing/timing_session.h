@@ -28,11 +28,11 @@ struct SessionPlan {
   bool patient = false;        ///< an undecided comparison goes on until the time limit
   bool sparing = false;        ///< distant contestants get one call a round
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
-  double least_noise = kLeastNoise;   ///< ratios up to 1 + this, in either direction, are noise
-  std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter is used
-  std::optional<double> most_mhz;     ///< the device's highest clock; empty: not told
-  double error_rate = kErrorRate;     ///< of one verdict, or of all rivals' together
-  int rivals = 1;                     ///< verdicts that must hold together, see `compare_all`
+  double least_noise = kLeastNoise;     ///< ratios up to 1 + this, in either direction, are noise
+  std::optional<NoiseProfile> noise;    ///< calibrated; empty: the session's own scatter is used
+  std::optional<double> max_clock_mhz;  ///< the device's highest clock; empty: not told
+  double error_rate = kErrorRate;       ///< of one verdict, or of all rivals' together
+  int rivals = 1;                       ///< verdicts that must hold together, see `compare_all`
   std::chrono::milliseconds time_limit{10'000};
   int discard_first = 1;
 };
@@ -127,8 +127,7 @@ class TimingSession {
 };
 
 /// Speed-up of the first contestant over another one of the session. Flagged `throttled` where
-/// samples were dropped for their clock, and inconclusive where half of the rounds were, or where
-/// one side lost more than the other. Errors: as `compare`.
+/// samples were dropped for their clock, see `judge_throttling`. Errors: as `compare`.
 [[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
 
 /// Speed-ups of all other contestants over the first, with verdicts that hold together (Holm).

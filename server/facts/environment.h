@@ -21,9 +21,9 @@ struct DeviceInfo {
   std::string uuid;    ///< empty on the host
   std::string driver;  ///< CUDA driver version, or the kernel's release
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;       ///< last-level cache
-  int multiprocessors = 0;         ///< SMs, or cores
-  std::optional<double> most_mhz;  ///< the highest clock of a GPU's multiprocessors
+  std::int64_t l2_bytes = 0;            ///< last-level cache
+  int multiprocessors = 0;              ///< SMs, or cores
+  std::optional<double> max_clock_mhz;  ///< the highest clock of a GPU's multiprocessors
 
   static constexpr void fields(auto&& visit) {
     using D = DeviceInfo;
@@ -35,7 +35,7 @@ struct DeviceInfo {
           required<&D::memory_bytes>("Memory, bytes."),
           required<&D::l2_bytes>("Last-level cache, bytes."),
           required<&D::multiprocessors>("SMs or cores."),
-          optional<&D::most_mhz>("Highest clock of a GPU's SMs, MHz."));
+          optional<&D::max_clock_mhz>("Highest clock of a GPU's SMs, MHz."));
   }
 };
 

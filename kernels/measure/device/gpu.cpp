@@ -68,7 +68,7 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 }
 
 /// 0 where the driver does not tell.
-double most_mhz(int index) {
+double max_clock_mhz(int index) {
   int kilohertz = 0;
   const auto error = cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, index);
   return error == cudaSuccess ? kilohertz / 1e3 : 0;
@@ -84,7 +84,7 @@ GpuFacts facts_of(const cudaDeviceProp& device, int index, int devices) {
           .memory_bytes = static_cast<std::int64_t>(device.totalGlobalMem),
           .l2_bytes = device.l2CacheSize,
           .multiprocessors = device.multiProcessorCount,
-          .most_mhz = most_mhz(index)};
+          .max_clock_mhz = max_clock_mhz(index)};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct GpuFacts {
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   int multiprocessors = 0;
-  double most_mhz = 0;  ///< highest clock of the multiprocessors; 0: not told
+  double max_clock_mhz = 0;  ///< highest clock of the multiprocessors; 0: not told
 };
 
 /// A loaded module and its entry. Unloaded by the destructor; `driver` must outlive it.

@@ -145,7 +145,7 @@ class CudaDevice : public Device {
                     .memory_bytes = facts.memory_bytes,
                     .l2_bytes = facts.l2_bytes,
                     .multiprocessors = facts.multiprocessors};
-    if (facts.most_mhz > 0) info.most_mhz = facts.most_mhz;
+    if (facts.max_clock_mhz > 0) info.max_clock_mhz = facts.max_clock_mhz;
     return info;
   }
 

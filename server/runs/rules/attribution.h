@@ -19,8 +19,8 @@ struct AttributionContext {
 ///
 /// What a method contributes alone, and the interaction, are differences of several builds: of each
 /// round, then their median with its 95 % interval, as rounds are the units of all intervals. Taken
-/// from the intervals of the builds they would be three to ten times as wide. Without rounds (a lab
-/// of an earlier version) they are taken so.
+/// from the intervals of the builds they would be three to four times as wide. Without rounds (a
+/// lab of an earlier version) they are taken so.
 ///
 /// A method is `effective` if the kernel without it is slower beyond the noise and the version is
 /// faster than its parent; `ineffective` if removing it surely costs less than 1 % or the version
