@@ -254,7 +254,7 @@ void LabConnection::keep(const std::stop_token& stop) {
       changed_.wait(lock, stop, [&] { return wanted_; });
       if (stop.stop_requested()) return;
 
-      held_since_ = Clock::now();
+      up_ = true;
       says_.clear();
       ++state_.starts;
     }
@@ -267,7 +267,7 @@ void LabConnection::keep(const std::stop_token& stop) {
       {
         const std::scoped_lock lock(mutex_);
         running_ = over;
-        used_ = Clock::now();
+        held_since_ = used_ = Clock::now();
         state_.error.reset();
         changed_.notify_all();
       }
@@ -294,8 +294,10 @@ void LabConnection::keep(const std::stop_token& stop) {
       state_.sent += over->stream.sent();
       state_.received += over->stream.received();
     }
-    state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
+    if (held_since_)
+      state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
     held_since_.reset();
+    up_ = false;
   }
 }
 
@@ -435,7 +437,7 @@ LabState LabConnection::state() const {
   }
   state.used = held_.counted().seconds;
   if (options_.price) state.cost = state.seconds * options_.price->per_second;
-  if (!held_since_)
+  if (!up_)
     state.state = "off";
   else if (!running_)
     state.state = ending_ ? "idle" : "starting";

@@ -92,8 +92,9 @@ class LabConnection {
   LabMeter held_;     ///< by calls
   std::string says_;  ///< the command's last line, while it starts
   LabState state_;
-  std::optional<Clock::time_point> held_since_;
-  std::jthread keeper_;  // last: it uses the others
+  bool up_ = false;                              ///< started, and not over yet
+  std::optional<Clock::time_point> held_since_;  ///< its greeting: a queue costs nothing
+  std::jthread keeper_;                          // last: it uses the others
 };
 
 }  // namespace ratchet
