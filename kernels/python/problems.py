@@ -2,8 +2,12 @@
 nothing.
 
   import    files by name, format or "", most bytes, scale     -> a problem.json and files beside it
+
+The server ends an import that is late or breaks down; the file "stack" in the process's folder then tells it where the
+suite's code was.
 """
 
+import faulthandler
 import os
 import sys
 import traceback
@@ -15,6 +19,7 @@ from messages import Failed, missing_module, serve
 NETWORK = ("HTTPSConnection", "Connection", "OSError: We couldn't connect", "URLError", "gaierror",
            "LocalEntryNotFound", "Temporary failure in name resolution", "Operation not permitted",
            "no processes")
+SOON = 0.9  # of its time: when an import that still runs writes where it is
 STARTS = {"os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec",
           "subprocess.Popen"}
 
@@ -32,6 +37,9 @@ class Problems:
 
     def imported(self, asked):
         self.enter()
+        self.stack = open("stack", "w", encoding="utf-8")
+        faulthandler.enable(self.stack, all_threads=False)
+        faulthandler.dump_traceback_later(SOON * asked["seconds"], file=self.stack)
         files = problem.Files(asked["files"])
         refuse_processes(files)
         form = self.chosen(files, asked["format"])
