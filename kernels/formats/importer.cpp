@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "kernels/process/worker_process.h"
+#include "server/core/beneath.h"
 #include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/origin.h"
@@ -19,6 +23,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kWayOn =
     "docs/problems.md says what each format needs; with another kernel and reference, call "
     "create_run with those instead.";
+
+constexpr std::size_t kMostStack = 64 * 1024;
 
 /// What python/problems.py answers.
 struct Read {
@@ -40,6 +46,25 @@ Error refused(const ProblemImport& asked, const std::string& why) {
                           std::string(kWayOn));
 }
 
+/// "reference.py:12: ", the innermost line of the suite's own files on the stack that problems.py
+/// left in its folder; empty where there is none.
+std::string place_on_stack(const fs::path& folder) {
+  constexpr std::string_view kFile = "  File \"";
+  constexpr std::string_view kLine = "\", line ";
+  const auto opened = Folder::open(folder);
+  const auto stack = opened ? opened->read("stack", kMostStack) : Result<std::string>("");
+  std::istringstream lines(stack ? *stack : "");
+  for (std::string line; std::getline(lines, line);) {
+    const auto end = line.find(kLine);
+    if (!line.starts_with(kFile) || end == std::string::npos) continue;
+    const auto name = line.substr(kFile.size(), end - kFile.size());
+    if (name.starts_with('/') || name.starts_with('<')) continue;  // a library's
+    const auto number = line.substr(end + kLine.size());
+    return fmt::format("{}:{}: ", name, number.substr(0, number.find(' ')));
+  }
+  return "";
+}
+
 Result<Read> read_by_suite(PythonForkServer& python, const ProblemImport& asked,
                            std::chrono::milliseconds deadline, const CallContext& call) {
   auto process = WorkerProcess::start(python.server_spec("problems", "import torch"), call);
@@ -49,17 +74,20 @@ Result<Read> read_by_suite(PythonForkServer& python, const ProblemImport& asked,
                         {"format", asked.format},
                         {"bytes", asked.most_bytes},
                         {"place", asked.place},
+                        {"seconds", std::chrono::duration<double>(deadline).count()},
                         {"figures", asked.figures},
                         {"scale", asked.scale ? "" : "none"}}}};
   auto answer = process->ask(question, {}, deadline, call);
   if (!answer) return answer.error();
-  if (answer->fault && answer->fault->kind == "timeout")
-    return refused(asked, fmt::format("its Python did not finish within {} s; --job-deadline sets "
-                                      "the limit",
-                                      deadline.count() / 1000));
-  if (answer->fault)
-    return refused(asked, fmt::format("its Python ended the process that read it: {}: {}",
+  if (answer->fault) {
+    const auto place = place_on_stack(process->folder());
+    if (answer->fault->kind == "timeout")
+      return refused(asked, fmt::format("{}its Python did not finish within {} s; --job-deadline "
+                                        "sets the limit",
+                                        place, deadline.count() / 1000));
+    return refused(asked, fmt::format("{}its Python ended the process that read it: {}: {}", place,
                                       answer->fault->kind, answer->fault->message));
+  }
   if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
     return refused(asked, failure->value("message", ""));
   return decode_stored<Read>(answer->body);

@@ -2,8 +2,12 @@
 nothing.
 
   import    files by name, format or "", most bytes, scale     -> a problem.json and files beside it
+
+The server ends an import that is late or breaks down; the file "stack" in the process's folder then tells it where the
+suite's code was.
 """
 
+import faulthandler
 import os
 import sys
 import traceback
@@ -15,6 +19,7 @@ from messages import Failed, missing_module, serve
 NETWORK = ("HTTPSConnection", "Connection", "OSError: We couldn't connect", "URLError", "gaierror",
            "LocalEntryNotFound", "Temporary failure in name resolution", "Operation not permitted",
            "no processes")
+SOON = 0.9  # of its time: when an import that still runs writes where it is
 STARTS = {"os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec",
           "subprocess.Popen"}
 
@@ -32,8 +37,11 @@ class Problems:
 
     def imported(self, asked):
         self.enter()
+        self.stack = open("stack", "w", encoding="utf-8")
+        faulthandler.enable(self.stack, all_threads=False)
+        faulthandler.dump_traceback_later(SOON * asked["seconds"], file=self.stack)
         files = problem.Files(asked["files"])
-        refuse_processes(asked["files"])
+        refuse_processes(files)
         form = self.chosen(files, asked["format"])
         try:
             made = trial.repeatable(lambda quiet=False, fixed=False, varying=False: form.read(
@@ -77,7 +85,7 @@ def refuse_processes(files):
         while frame and frame.f_code.co_filename.startswith(library) and \
                 "site-packages" not in frame.f_code.co_filename:
             frame = frame.f_back
-        if frame and frame.f_code.co_filename in files:
+        if frame and files.own(frame.f_code.co_filename):
             raise PermissionError(f"{event}: no processes")
     sys.addaudithook(watch)
 
@@ -85,7 +93,7 @@ def refuse_processes(files):
 def where(error, files):
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename in files:
+        if files.own(frame.filename):
             place = f"{frame.filename}:{frame.lineno}: "
     return place
 
@@ -93,7 +101,7 @@ def where(error, files):
 def said(error, files):
     """What went wrong, with file and line of the suite."""
     text = str(error)
-    if not any(text.startswith(f"{name}:") for name in files):
+    if not any(text.startswith(f"{name}:") for name in [*files, *files.within]):
         text = f"{where(error, files)}{type(error).__name__}: {error}"
     return text
 
@@ -103,6 +111,12 @@ def way_on(error):
     if any(sign in text for sign in NETWORK):
         return " (it wants a network or a process, and a problem's code gets neither: put what it " \
                "downloads into its files, or leave this problem out)"
+    if "No module named" in text:
+        return f" (install it for {sys.executable}, or name an interpreter that has it with --python)"
+    if "FileNotFoundError" in text:
+        return " (a problem's code finds no files but the interpreter's: put what it reads into its source)"
+    if "allocate memory" in text or "MemoryError" in text:
+        return " (it needs more memory than it may have here: import it on a larger machine, or make it smaller)"
     if "gated" in text or "agree" in text and "license" in text:
         return " (what it needs is behind a license of others: accept that there and keep a copy beside it)"
     return ""

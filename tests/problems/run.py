@@ -399,9 +399,10 @@ class Suite:
 
     def write(self):
         counts = collections.Counter(row["state"] for row in self.rows)
+        imported = f"{counts['imported']} imported, of which nothing else was asked" if self.given.only_import \
+            else f"{counts['admitted']} admitted, {counts['imported']} imported and not admitted"
         lines = [f"# Problems of {self.given.suite.name}", "",
-                 f"{now('%Y-%m-%d')}, {self.where}. {len(self.all)} problems: {counts['admitted']} admitted, "
-                 f"{counts['imported']} imported and not admitted, {counts['refused']} refused, "
+                 f"{now('%Y-%m-%d')}, {self.where}. {len(self.all)} problems: {imported}, {counts['refused']} refused, "
                  f"{len(self.all) - len(self.rows)} not asked about.", "", *self.by_suite(), "",
                  *self.phases(), "",
                  "| problem | state | seconds | differs from the suite | why |", "|---|---|---|---|---|"]

@@ -175,6 +175,29 @@ TEST_CASE("workloads with recorded inputs are left out, and refused where there 
       std::string::npos);
 }
 
+TEST_CASE("code that a definition holds as text is refused with its line and the way on",
+          "[python]") {
+  const Imported task("one_more", {{"one_more/definition.json", definition()},
+                                   {"one_more/workload.jsonl", workload(32)}});
+  const auto refused = [&](const std::string& does) {
+    auto changed = definition();
+    const std::string last = "    return x + 1";
+    changed.replace(changed.find(last), last.size(), "    " + does + "\\n" + last);
+    REQUIRE(write_file(task.folder / "one_more/definition.json", changed));
+    const auto said =
+        task.answered("import_problem", {{"path", "one_more"}, {"output_dir", "other"}});
+    CHECK_FALSE(said.status.clean());
+    CHECK_FALSE(std::filesystem::exists(task.folder / "other"));
+    return said.out + said.err;
+  };
+
+  CHECK(refused("import os; os.fork()").find("reference.py:5: PermissionError: os.fork") !=
+        std::string::npos);
+  const auto file = refused("open('/nobodys')");
+  CHECK(file.find("reference.py:5: FileNotFoundError") != std::string::npos);
+  CHECK(file.find("put what it reads into its source") != std::string::npos);
+}
+
 TEST_CASE("a file that stands for a problem is read with its folder", "[python]") {
   const Imported task("one_more/definition.json",
                       {{"one_more/definition.json", definition()},

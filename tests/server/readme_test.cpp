@@ -431,8 +431,11 @@ TEST_CASE("a problem that wants a network or a package, or hangs, leaves nothing
   CHECK(started.find("bad.py:8: PermissionError: subprocess.Popen") != std::string::npos);
   const auto ended = refused_import(folder, "os._exit(3)");
   CHECK(ended.find("ended the process that read it") != std::string::npos);
+  const auto crashed = refused_import(folder, "import ctypes; ctypes.string_at(8)");
+  CHECK(crashed.find("bad.py:8: its Python ended the process that read it: crash") !=
+        std::string::npos);
   const auto endless = refused_import(folder, "while True: pass");
-  CHECK(endless.find("did not finish within 20 s") != std::string::npos);
+  CHECK(endless.find("bad.py:8: its Python did not finish within 20 s") != std::string::npos);
 }
 
 }  // namespace

@@ -129,6 +129,8 @@ class Sources:
 def located(error, sources):
     """The exception with the line of the suite's file in its message."""
     import traceback
+    if str(error).startswith(tuple(f"{name}:" for name in sources)):
+        return error
     where = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename in sources:

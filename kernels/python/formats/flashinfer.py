@@ -122,6 +122,7 @@ def read(files, asked):
     definition = Definition(files)
     text = definition.json["reference"]
     origin = "reference.py"
+    files.within.add(origin)
     custom = definition.json.get("custom_inputs_entrypoint")
     left_out = keep_made(definition) + keep_sized(definition) + keep_alike(definition)
     first = definition.workloads[0][1]

@@ -88,11 +88,16 @@ def digest(files):
 
 
 class Files(dict):
-    """The texts of a problem's files by name; `used` are those that the import read."""
+    """The texts of a problem's files by name; `used` are those that the import read, `within` the names of
+    sources that they hold as text."""
 
     def __init__(self, texts):
         super().__init__(texts)
-        self.used = {}
+        self.used, self.within = {}, set()
+
+    def own(self, name):
+        """Whether this is the name of the suite's own code."""
+        return name in self or name in self.within
 
     def __getitem__(self, name):
         self.used[name] = super().__getitem__(name)
