@@ -216,8 +216,7 @@ void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
 std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   std::vector<Reason> notes;
   const std::string sandbox = check.process.sandbox();
-  // A complete sandbox lists its parts; each missing part begins with "no ".
-  if (sandbox.find("; no ") != std::string::npos)
+  if (lacks_a_wall(sandbox))
     notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
   if (contract.seed_given)
     notes.push_back({"fixed_seed", "the caller knows the seed, so inputs can be predicted", {}});

@@ -237,6 +237,18 @@ std::string with_group(const std::string& walls, const ControlGroup* group) {
   return held + missing;
 }
 
+bool lacks_a_wall(std::string_view walls) {
+  constexpr std::string_view kNo = "no ", kNoGroup = "no control group";
+  const auto bar = walls.find("; ");
+  auto missing = bar == std::string_view::npos ? "" : walls.substr(bar + 2);
+  while (!missing.empty()) {
+    if (missing.starts_with(kNo) && !missing.starts_with(kNoGroup)) return true;
+    const auto next = missing.find(", ");
+    missing = next == std::string_view::npos ? "" : missing.substr(next + 2);
+  }
+  return false;
+}
+
 ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
   if (this == &other) return *this;
   end();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -79,5 +80,9 @@ class ControlGroup {
 /// null. What no group limits is listed behind the semicolon, with the walls that are missing: the
 /// server counts that now and then, and a process may have more of it for as long.
 [[nodiscard]] std::string with_group(const std::string& walls, const ControlGroup* group);
+
+/// Whether such a text lists a missing wall that lets a kernel reach what it must not. A missing
+/// group is none: it bounds what a kernel uses, which the server then does itself.
+[[nodiscard]] bool lacks_a_wall(std::string_view walls);
 
 }  // namespace ratchet

@@ -91,6 +91,9 @@ def choose_assembler():
 
 
 def use_recorded_answers(may_ask):
+    # With all that a first call would import: it is there that a deadline counts.
+    import torch._dynamo
+    import torch._inductor.compile_fx
     import torch._inductor.config as settings
     answers = Answers(may_ask)
     subprocess.run, subprocess.call = answers.answered, answers.called

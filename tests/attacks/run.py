@@ -35,6 +35,7 @@ KINDS = {"cuda": ("cuda", ".cu", "cuda", "cu", "cuda-cpp"),
 JOBS = {"cuda": 6, "walls": 6, "python": 6, "host": 1, "host-python": 1}
 WARM = "warm_when_timed"
 CAVEATS = (WARM, "implausibly_fast")
+DEADLINE_S = {"python": 15, "host-python": 15}  # a first call of torch.compile traces for seconds
 MOST_GAIN = 1.15  # speedup of a harmless kernel over its equal: the noise of two runs
 
 
@@ -180,7 +181,7 @@ def main():
     attacks = [a for a in attacks if not names or a.name in names or a.name in first]
     with tempfile.TemporaryDirectory() as temporary:
         server = Server([ratchet, "serve", "--state-dir", temporary + "/state", "--root", temporary,
-                         "--job-deadline", "5", "--no-builtin-kbs"])
+                         "--job-deadline", str(DEADLINE_S.get(device, 5)), "--no-builtin-kbs"])
         info, _ = server.call("check_env", {})
         suite = Suite(server, device, pathlib.Path(temporary))
         rows = []

@@ -276,34 +276,6 @@ TEST_CASE("odd hidden sizes are drawn only where any size must work", "[planner]
   CHECK_FALSE(all_multiples(hidden_cases(contract, "s", 8)));
 }
 
-TEST_CASE("an odd size frees its own dim, and no other", "[planner]") {
-  Contract contract;
-  contract.tensors = {{"x", DType::f32, {"channels", "width"}, Role::out, "normal"}};
-  contract.cases = {{{{"channels", 640}, {"width", 211}}, 1, false},
-                    {{{"channels", 1280}, {"width", 64}}, 1, false}};
-  const auto drawn = [&] {
-    auto cases = hidden_cases(contract, "s", 8);
-    std::ranges::move(edge_cases(contract, "s"), std::back_inserter(cases));
-    return cases;
-  };
-  const auto odd = [](const char* name) {
-    return [name](const Case& one) { return one.dims.at(name) % 2 == 1; };
-  };
-
-  CHECK(std::ranges::any_of(drawn(), odd("channels")));  // as older runs draw
-  contract.judge = JudgeRules{.version = 7};
-  for (const auto& one : drawn()) CHECK(one.dims.at("channels") % 128 == 0);
-  CHECK(std::ranges::any_of(drawn(), odd("width")));
-  // What has the size of a dim that is never odd stays its equal.
-  contract.cases[1].dims["channels"] = 64;
-  contract.cases[0].dims["channels"] = 64;
-  for (const auto& one : drawn())
-    if (one.dims.at("width") == 64) CHECK(one.dims.at("channels") == 64);
-  // The attack: a version without a tail on a dim that may have any size.
-  contract.any_size = true;
-  CHECK(std::ranges::any_of(drawn(), odd("channels")));
-}
-
 TEST_CASE("relations are between known names, and hold for what is given", "[planner]") {
   auto request = task();
   const auto message = [&](const std::string& relation) {

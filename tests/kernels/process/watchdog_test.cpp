@@ -91,6 +91,14 @@ TEST_CASE("all processes below one count together", "[groups]") {
   CHECK(seen(3) == "none");
 }
 
+TEST_CASE("a missing group weakens no claim, a missing wall does", "[groups]") {
+  CHECK(lacks_a_wall("seccomp on all threads, own user; no Landlock"));
+  CHECK(lacks_a_wall(with_group("seccomp on all threads; no Landlock", nullptr)));
+  CHECK(lacks_a_wall("none; no control group (not delegated to this user), no seccomp"));
+  CHECK_FALSE(lacks_a_wall(with_group("seccomp on all threads, own user, Landlock 7", nullptr)));
+  CHECK_FALSE(lacks_a_wall("seccomp on all threads, root without capabilities"));
+}
+
 TEST_CASE("what a group does not limit, the server counts", "[groups]") {
   const auto folders = processes_alone();
   if (folders.empty()) SKIP("no control groups of version 1 here");
