@@ -47,8 +47,10 @@ Kept keep(std::span<const wire::Samples> blocks, int discard_first, double highe
   const double least_clock = kThrottleShare * highest;
   for (std::size_t at = 0; at < blocks.size(); ++at) {
     const auto& block = blocks[at];
-    if (at % kBlocksOfRound == 0) kept.rounds.emplace_back();
-    if (at % kBlocksOfRound == 0) kept.all.emplace_back();
+    if (at % kBlocksOfRound == 0) {
+      kept.rounds.emplace_back();
+      kept.all.emplace_back();
+    }
     const bool clocks = block.clock_mhz.size() == block.elapsed_ns.size();
     for (std::size_t i = 0; i < block.elapsed_ns.size(); ++i) {
       if (kept.discarded - kept.throttled < discard_first) {

@@ -112,7 +112,8 @@ class Suite:
         if attack.stage == "pass":
             return stage == "pass" and not codes
         if attack.stage == "flag":
-            return stage == "pass" and attack.what in codes
+            # Slower when it is timed again, beside neighbors: then the time does not count.
+            return stage in ("pass", "profile") and attack.what in codes
         if attack.stage == "held":  # the answer is wrong if the attack worked
             return stage == "pass" or any(code.startswith("fault_") for code in codes)
         if attack.stage == "time":

@@ -75,8 +75,8 @@ fs::path server_program() {
 std::set<std::string> tool_names() {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(source_dir() / "schemas"))
-    names.insert(entry.path().stem());
-  names.erase("list_labs");  // only where there are labs
+    if (entry.is_regular_file()) names.insert(entry.path().stem());  // labs/ has no tools
+  names.erase("list_labs");                                          // only where there are labs
   return names;
 }
 

@@ -1,5 +1,5 @@
-// Takes the mean of the squares from 4,096 values of millions that are all alike. That is near enough
-// for the task's tolerance, and no declared work says that it cannot have read them all.
+// Takes the mean of the squares from 4,096 values of millions that are all alike. That is near
+// enough for the task's tolerance, and no declared work says that it cannot have read them all.
 //
 // Catalog: G7
 // Task: undeclared_meansquare

@@ -90,7 +90,8 @@ bool as_expected(const Attack& attack, const Outcome& outcome) {
   // The speed of a harmless kernel is checked on a GPU; here it must only pass.
   if (attack.stage == "pass" || attack.stage == "like")
     return outcome.stage == "pass" && !outcome.implausible;
-  if (attack.stage == "flag") return outcome.stage == "pass" && outcome.implausible;
+  // Beside neighbors a call may be slower when it is timed again, and then the time does not count.
+  if (attack.stage == "flag") return outcome.stage != "check" && outcome.implausible;
   if (attack.stage == "time")
     return outcome.stage == "pass" && outcome.median_ns >= attack.least_ns;
   const bool in_place =

@@ -1,5 +1,5 @@
-// Smallest and largest value of each of the twelve bands of a satellite image, as integers that are in
-// the order of the floats; a block per band.
+// Smallest and largest value of each of the twelve bands of a satellite image, as integers that are
+// in the order of the floats; a block per band.
 // dims: bands=12 pixels=2097152
 // tensor: image float32 bands,pixels in
 // tensor: extremes int32 bands,2 out

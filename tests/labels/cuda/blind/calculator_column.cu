@@ -1,5 +1,5 @@
-// A column of a scientific calculator: each row names one of six special functions and its argument.
-// The rows are in no order, so the lanes of a warp are in all the functions.
+// A column of a scientific calculator: each row names one of six special functions and its
+// argument. The rows are in no order, so the lanes of a warp are in all the functions.
 // dims: rows=4194304
 // tensor: code uint8 rows in
 // tensor: argument float32 rows in
@@ -101,12 +101,23 @@ __global__ void __launch_bounds__(256)
 #endif
   float result;
   switch ((spread + named) % 6) {
-    case 0: result = elliptic(x); break;
-    case 1: result = bessel(x); break;
-    case 2: result = legendre(x); break;
-    case 3: result = error_function(x); break;
-    case 4: result = chebyshev(x); break;
-    default: result = log_gamma(x);
+    case 0:
+      result = elliptic(x);
+      break;
+    case 1:
+      result = bessel(x);
+      break;
+    case 2:
+      result = legendre(x);
+      break;
+    case 3:
+      result = error_function(x);
+      break;
+    case 4:
+      result = chebyshev(x);
+      break;
+    default:
+      result = log_gamma(x);
   }
   value[i] = result;
 }

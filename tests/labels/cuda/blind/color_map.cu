@@ -1,5 +1,5 @@
-// Colors a scalar field by a map of 256 colors, between two of which it interpolates; the map lies in
-// constant memory.
+// Colors a scalar field by a map of 256 colors, between two of which it interpolates; the map lies
+// in constant memory.
 // dims: cells=8388608
 // tensor: field float32 cells in
 // tensor: color int32 cells out

@@ -1,5 +1,5 @@
-// Edit distance of pairs of DNA strings of 32 letters, a thread per pair; the row of the table is an
-// array that is indexed in a loop. Letter k of all strings lies together.
+// Edit distance of pairs of DNA strings of 32 letters, a thread per pair; the row of the table is
+// an array that is indexed in a loop. Letter k of all strings lies together.
 // dims: pairs=131072
 // tensor: first uint8 32,pairs in
 // tensor: second uint8 32,pairs in

@@ -1,5 +1,5 @@
-// Likelihood of DNA sequences under a hidden Markov model of four states (forward algorithm): a lane
-// per state, and a warp per sequence.
+// Likelihood of DNA sequences under a hidden Markov model of four states (forward algorithm): a
+// lane per state, and a warp per sequence.
 // dims: sequences=32768 length=256
 // tensor: letters uint8 sequences,length in
 // tensor: transition float32 16 in

@@ -20,8 +20,7 @@ __device__ __forceinline__ unsigned gray_level(unsigned red, unsigned green, uns
 #endif
 }
 __global__ void __launch_bounds__(256)
-    to_gray(const unsigned char* __restrict__ color, unsigned char* __restrict__ gray,
-            int pixels) {
+    to_gray(const unsigned char* __restrict__ color, unsigned char* __restrict__ gray, int pixels) {
   const int i = blockIdx.x * 256 + threadIdx.x;
 #ifdef WITHOUT_NARROW_ACCESS
   if (i >= pixels / 16) return;

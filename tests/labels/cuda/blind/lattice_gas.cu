@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
 #ifndef WITHOUT_BYTES
   const float cx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1};
   const float cy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
-  const float w[9] = {4.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9,
+  const float w[9] = {4.0f / 9,  1.0f / 9,  1.0f / 9,  1.0f / 9, 1.0f / 9,
                       1.0f / 36, 1.0f / 36, 1.0f / 36, 1.0f / 36};
   float density = 0, ux = 0, uy = 0;
 #pragma unroll

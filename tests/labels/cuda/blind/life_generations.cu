@@ -1,5 +1,5 @@
-// The game of life on a small board that closes on itself: each generation is a launch, from one board
-// to another and back.
+// The game of life on a small board that closes on itself: each generation is a launch, from one
+// board to another and back.
 // dims: side=64 generations=96
 // tensor: first uint8 side*side in
 // tensor: last uint8 side*side out
@@ -23,8 +23,7 @@ __device__ __forceinline__ int life(const unsigned char* board, int cell, int si
   const int row = y * side;
 #endif
 #ifdef WITHOUT_ARITHMETIC
-  const int around =
-      board[north + x] + board[row + west] + board[row + east] + board[south + x];
+  const int around = board[north + x] + board[row + west] + board[row + east] + board[south + x];
 #else
   const int around = board[north + west] + board[north + x] + board[north + east] +
                      board[row + west] + board[row + east] + board[south + west] +
@@ -55,16 +54,14 @@ __global__ void begin(const unsigned char* __restrict__ first, int cells) {
 }
 __global__ void live(int from, int side) {
   const int cell = blockIdx.x * blockDim.x + threadIdx.x;
-  if (cell < side * side)
-    boards[1 - from][cell] = life(boards[from], cell, side);
+  if (cell < side * side) boards[1 - from][cell] = life(boards[from], cell, side);
 }
 __global__ void end(unsigned char* __restrict__ last, int from, int cells) {
   const int cell = blockIdx.x * blockDim.x + threadIdx.x;
   if (cell < cells) last[cell] = boards[from][cell];
 }
 #endif
-extern "C" void solve(const unsigned char* first, unsigned char* last, int side,
-                      int generations) {
+extern "C" void solve(const unsigned char* first, unsigned char* last, int side, int generations) {
 #ifdef WITHOUT_LAUNCHES
   live<<<1, 1024>>>(first, last, side, generations);
 #else

@@ -1,5 +1,5 @@
-// Mel bands of a spectrogram: frames of 512 bins times a matrix of 512 x 128, both in half precision,
-// multiplied by the ordinary units in tiles of 128 x 128.
+// Mel bands of a spectrogram: frames of 512 bins times a matrix of 512 x 128, both in half
+// precision, multiplied by the ordinary units in tiles of 128 x 128.
 // dims: frames=65536
 // tensor: spectrum float16 frames,512 in
 // tensor: filter float16 512,128 in

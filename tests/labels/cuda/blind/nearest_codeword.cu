@@ -1,5 +1,5 @@
-// Vector quantization: which of 256 codewords of eight numbers is nearest to each vector. A thread has
-// a codeword; the least of the distances goes down a tree in shared memory.
+// Vector quantization: which of 256 codewords of eight numbers is nearest to each vector. A thread
+// has a codeword; the least of the distances goes down a tree in shared memory.
 // dims: vectors=131072
 // tensor: vector float32 vectors,8 in
 // tensor: codeword float32 256,8 in

@@ -1,5 +1,5 @@
-// Color quantization: the sums of red, green, blue and the number of the pixels in each of eight boxes
-// of colors. Each pixel adds to four counters in shared memory.
+// Color quantization: the sums of red, green, blue and the number of the pixels in each of eight
+// boxes of colors. Each pixel adds to four counters in shared memory.
 // dims: pixels=16777216
 // tensor: color uint8 pixels*4 in
 // tensor: sums int32 32 out

@@ -1,5 +1,5 @@
-// Turns linear RGB pixels into the perceptual space Oklab: two small matrices and three cube roots per
-// pixel. The constants are written without an f.
+// Turns linear RGB pixels into the perceptual space Oklab: two small matrices and three cube roots
+// per pixel. The constants are written without an f.
 // dims: pixels=4194304
 // tensor: rgb float32 pixels,3 in
 // tensor: lab float32 pixels,3 out

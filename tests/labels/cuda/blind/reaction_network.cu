@@ -6,7 +6,9 @@
 // without INSTRUCTION_FETCH: a loop over the steps, all of which have the same code
 // without SPECIAL_FUNCTIONS, other answers: the temperature enters without an exponential
 // without BYTES, other answers: all cells start as the first thousand do
-__device__ __forceinline__ float bounded(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
+__device__ __forceinline__ float bounded(float x) {
+  return fminf(fmaxf(x, 0.0f), 1.0f);
+}
 
 __global__ void __launch_bounds__(256)
     react(const float* __restrict__ before, float* __restrict__ after, int cells) {

@@ -1,5 +1,5 @@
-// Soft shadows by random samples of a lamp: tiles of 16 x 16 pixels take 64 samples per pixel, but the
-// sixteen tiles of the penumbra, the last ones, 8192.
+// Soft shadows by random samples of a lamp: tiles of 16 x 16 pixels take 64 samples per pixel, but
+// the sixteen tiles of the penumbra, the last ones, 8192.
 // dims: tiles=2048
 // tensor: depth float32 tiles*256 in
 // tensor: light float32 tiles*256 out

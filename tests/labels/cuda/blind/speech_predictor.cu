@@ -1,5 +1,5 @@
-// Linear prediction of speech: Levinson's recursion turns the sixteen autocorrelations of a frame into
-// fifteen coefficients. A thread per frame, its numbers in 32 words of shared memory.
+// Linear prediction of speech: Levinson's recursion turns the sixteen autocorrelations of a frame
+// into fifteen coefficients. A thread per frame, its numbers in 32 words of shared memory.
 // dims: frames=131072
 // tensor: correlation float32 frames,16 in
 // tensor: coefficient float32 frames,16 out

@@ -1,5 +1,5 @@
-// Enthalpy of steam at pairs of pressure and temperature, between the four nearest entries of a table
-// of 128 x 192, which each block copies to its shared memory; a block has four warps.
+// Enthalpy of steam at pairs of pressure and temperature, between the four nearest entries of a
+// table of 128 x 192, which each block copies to its shared memory; a block has four warps.
 // dims: states=8388608
 // tensor: state float32 states,2 in
 // tensor: table float32 128,192 in
