@@ -19,6 +19,7 @@
 #include "kernels/process/private_folder.h"
 #include "server/core/files.h"
 #include "server/core/process.h"
+#include "server/facts/order_statistics.h"
 
 namespace ratchet::bench {
 namespace {
@@ -36,14 +37,10 @@ struct Options {
   std::size_t demos = 0;    ///< of each
 };
 
-double at(std::vector<double> values, double share) {
+void print_row(const std::string& what, std::vector<double> values, const char* unit) {
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
-void print_row(const std::string& what, const std::vector<double>& values, const char* unit) {
-  fmt::print("| {} | {:.1f} {} | {:.1f} | {:.1f} | {} |\n", what, at(values, 0.5), unit,
-             at(values, 0.05), at(values, 0.95), values.size());
+  fmt::print("| {} | {:.1f} {} | {:.1f} | {:.1f} | {} |\n", what, sorted_quantile(values, 0.5),
+             unit, sorted_quantile(values, 0.05), sorted_quantile(values, 0.95), values.size());
 }
 
 /// Until the worker says that it is ready, which it does within its walls.

@@ -197,8 +197,10 @@ TimingLine line_of(const Profile& profile) {
                   .verdict = profile.verdict,
                   .tracing_ns = t.tracing_ns,
                   .flags = t.flags};
-  if (std::ranges::find(t.flags, "power_limited") != t.flags.end())
-    line.clock = t.clock, line.device_clock = t.device_clock;
+  if (t.has_flag("power_limited")) {
+    line.clock = t.clock;
+    line.device_clock = t.device_clock;
+  }
   for (const auto& comparison : profile.comparisons) {
     for (const auto& flag : comparison.flags.value_or(std::vector<std::string>{}))
       if (std::ranges::find(line.flags, flag) == line.flags.end()) line.flags.push_back(flag);

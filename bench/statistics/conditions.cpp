@@ -26,9 +26,7 @@ struct Limited {
 };
 
 Limited limited_session(const Match& match) {
-  auto shifted = match.candidate;
-  shifted.time_ns *= std::exp(match.between_processes * normal());
-  Kernel candidate(shifted, dice());
+  Kernel candidate = started(match.candidate, 1, match.between_processes);
   Kernel other(match.other, dice());
   SessionRecord session;
   session.contestants = {{"candidate", {}, {}}, {"other", {}, {}}};

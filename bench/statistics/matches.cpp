@@ -27,6 +27,11 @@ std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
+Kernel started(TimeModel model, double times, double between) {
+  model.time_ns *= times * std::exp(between * normal());
+  return {std::move(model), dice()};
+}
+
 Match even(TimeModel model, double between, double floor) {
   return {.candidate = model, .other = model, .between_processes = between, .floor = floor};
 }
@@ -37,9 +42,7 @@ Match faster_by(Match match, double share) {
 }
 
 Ended play(const Match& match, bool former) {
-  auto shifted = match.candidate;
-  shifted.time_ns *= std::exp(match.between_processes * normal());
-  Kernel candidate(shifted, dice());
+  Kernel candidate = started(match.candidate, 1, match.between_processes);
   Kernel other(match.other, dice());
   std::vector<PairedRound> rounds;
   const std::size_t last = former ? kFormerLooks.back() : match.most_rounds;

@@ -16,6 +16,10 @@ namespace ratchet::bench {
 [[nodiscard]] bool chance(double share);
 [[nodiscard]] std::string percent(double share);
 
+/// A kernel in a new process, with a place in memory of its own: `times` as long as the model says,
+/// and by `between` (a standard deviation) more or less.
+[[nodiscard]] Kernel started(TimeModel model, double times, double between = 0.001);
+
 /// Two kernels in one session: their models, the scatter between processes, the floor.
 struct Match {
   TimeModel candidate, other;

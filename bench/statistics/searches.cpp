@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -17,12 +16,6 @@
 
 namespace ratchet::bench {
 namespace {
-
-/// A kernel's times in new processes: a place in memory of its own.
-Kernel started(TimeModel model, double times, double between = 0.001) {
-  model.time_ns *= times * std::exp(between * normal());
-  return {std::move(model), dice()};
-}
 
 /// Rounds of several kernels, each against the first.
 class Race {

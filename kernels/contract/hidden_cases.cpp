@@ -153,10 +153,6 @@ bool is_odd(std::int64_t size) {
   return size % 2 == 1 && size > 1;
 }
 
-bool rules_since(const Contract& contract, int version) {
-  return contract.judge && contract.judge->version >= version;
-}
-
 /// All dims with `any_size`, else those that are odd in a given case: an odd height says nothing of
 /// the number of channels. In older runs one odd dim frees all.
 AnySize dims_of_any_size(const Contract& contract) {
@@ -168,7 +164,7 @@ AnySize dims_of_any_size(const Contract& contract) {
       if (is_odd(size)) odd.insert(name);
     }
   if (contract.any_size) return all;
-  return odd.empty() || rules_since(contract, kEachDimSince) ? odd : all;
+  return odd.empty() || contract.judged_since(kEachDimSince) ? odd : all;
 }
 
 /// Whether one case has no more factors of two than the contract promises. Of cases drawn freely,
@@ -176,7 +172,7 @@ AnySize dims_of_any_size(const Contract& contract) {
 /// of 64. Older runs keep the sizes that they were created with.
 bool asks_fewest_factors(const Contract& contract) {
   constexpr int kSince = 6;
-  return rules_since(contract, kSince);
+  return contract.judged_since(kSince);
 }
 
 }  // namespace

@@ -77,12 +77,12 @@ double largest_growth(const Contract& contract) {
 
 bool allows_for_terms(const Contract& contract) {
   constexpr int kSince = 3;
-  return contract.judge && contract.judge->version >= kSince;
+  return contract.judged_since(kSince);
 }
 
 bool same_rules_on_devices(const Contract& contract) {
   constexpr int kSince = 5;
-  return contract.judge && contract.judge->version >= kSince;
+  return contract.judged_since(kSince);
 }
 
 bool shadow_tightens(const Contract& contract, const std::optional<double>& atol,

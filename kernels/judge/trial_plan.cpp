@@ -45,7 +45,7 @@ std::vector<std::string> edge_values_of(const Contract& contract) {
   const bool any = std::ranges::any_of(contract.tensors, [](const TensorSpec& tensor) {
     return tensor.role != Role::out && is_floating(tensor.dtype) && tensor.init == "normal";
   });
-  if (!any || !contract.judge || contract.judge->version < kSince) return {};
+  if (!any || !contract.judged_since(kSince)) return {};
   return {"largest", "infinite", "nan"};
 }
 

@@ -58,16 +58,13 @@ void add_speedups(BenchmarkRow& row, const Timing& candidate) {
 /// What the clock that takes times adds to them, and what the device's own clock was.
 void note_instrument(const BenchmarkRow& row, BenchmarkReport& report) {
   const Timing& timing = *row.timing;
-  const auto flagged = [&](const char* flag) {
-    return std::ranges::find(timing.flags, flag) != timing.flags.end();
-  };
   const auto begin = fmt::format("{}: {}: ", dims_text(row.dims), row.name);
-  if (flagged(kTracingBias))
+  if (timing.has_flag(kTracingBias))
     report.notes.push_back(fmt::format(
         "{}a call launches several kernels, and recording them may have added up to {} ({:.1f} %) "
         "to it: a gain by fewer kernels within that is not told",
         begin, time_text(*timing.tracing_ns), 100 * *timing.tracing_ns / timing.median.value));
-  if (flagged(kPowerLimited) && timing.clock && timing.device_clock)
+  if (timing.has_flag(kPowerLimited) && timing.clock && timing.device_clock)
     report.notes.push_back(
         fmt::format("{}power or heat held the clock at {:.0f} of at most {:.0f} "
                     "MHz",

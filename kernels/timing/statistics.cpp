@@ -282,7 +282,7 @@ Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_firs
   timing.stop_reason = blocks.back().time_limit_hit ? "time_limit" : "sample_limit";
   for (const auto& block : blocks)
     for (const auto& flag : block.flags)
-      if (std::ranges::find(timing.flags, flag) == timing.flags.end()) timing.flags.push_back(flag);
+      if (!timing.has_flag(flag)) timing.flags.push_back(flag);
   if (timing.clock && timing.clock->value < kPowerLimitedShare * device_clock_mhz)
     timing.flags.emplace_back(kPowerLimited);
   describe(timing, kept.rounds);
@@ -300,8 +300,7 @@ bool flag_resolution(DeviceKind kind, Timing& timing) {
 }
 
 void judge_resolution(const Timing& timing, Comparison& comparison) {
-  if (std::ranges::find(timing.flags, kBelowResolution) != timing.flags.end())
-    comparison.verdict = Verdict::inconclusive;
+  if (timing.has_flag(kBelowResolution)) comparison.verdict = Verdict::inconclusive;
 }
 
 double relative_half_width(const Timing& timing) {
@@ -309,8 +308,7 @@ double relative_half_width(const Timing& timing) {
 }
 
 bool precise_enough(const Timing& timing, double target) {
-  return std::ranges::find(timing.flags, kFewSamples) == timing.flags.end() &&
-         relative_half_width(timing) <= target;
+  return !timing.has_flag(kFewSamples) && relative_half_width(timing) <= target;
 }
 
 Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,

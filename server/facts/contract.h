@@ -161,6 +161,9 @@ struct Contract {
           optional<&C::call>(), optional<&C::signature>(), optional<&C::lab>(),
           optional<&C::edge_values>(), optional<&C::found_values>());
   }
+
+  /// Whether it is judged by this version of the rules or a later one.
+  [[nodiscard]] bool judged_since(int version) const { return judge && judge->version >= version; }
 };
 
 }  // namespace ratchet

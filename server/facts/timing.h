@@ -2,8 +2,10 @@
 
 // Times with confidence intervals, and paired comparisons with verdicts.
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/field.h"
@@ -53,6 +55,10 @@ struct Timing {
           optional<&T::tracing_ns>("What recording its kernels may have added, ns."),
           required<&T::stop_reason>("Why sampling ended."), required<&T::flags>("Caveats."),
           optional<&T::conditions>("Clock used, cores, contention on the device."));
+  }
+
+  [[nodiscard]] bool has_flag(std::string_view flag) const {
+    return std::ranges::find(flags, flag) != flags.end();
   }
 };
 

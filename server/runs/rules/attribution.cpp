@@ -105,18 +105,18 @@ Verdict3 by_time(const AblatedBuild* without, const AblationFact& fact,
   return {MethodClass::effective, "the kernel without it is slower beyond the noise"};
 }
 
-/// What a method saves where the others are off, in whole kernels; `none`: without all.
-std::optional<Slowdown> alone_of(const AblationFact& fact, const std::set<std::string>& all,
-                                 const std::string& id, const Slowdown& none) {
-  auto others = all;
+/// What a method saves where the others are off, in whole kernels.
+std::optional<Slowdown> alone_of(const AblationFact& fact, const AblatedBuild* without_all,
+                                 std::set<std::string> others, const std::string& id) {
+  const auto none = slowdown_of(without_all);
+  if (!none) return std::nullopt;
   others.erase(id);
-  const auto* const without_all = build_without(fact, all);
-  if (others.empty()) return Slowdown{none.middle - 1, none.low - 1, none.high - 1};
+  if (others.empty()) return Slowdown{none->middle - 1, none->low - 1, none->high - 1};
   const auto* const without_others = build_without(fact, others);
   const auto alone = slowdown_of(without_others);
   if (!alone) return std::nullopt;
   if (auto difference = over_rounds({{without_all, 1}, {without_others, -1}}, 0)) return difference;
-  return Slowdown{none.middle - alone->middle, none.low - alone->high, none.high - alone->low};
+  return Slowdown{none->middle - alone->middle, none->low - alone->high, none->high - alone->low};
 }
 
 }  // namespace
@@ -146,12 +146,11 @@ void attribute(AblationFact& fact, const std::vector<std::string>& methods,
       sum.high += slowdown->high - 1;
       parts.push_back({without, -1});
     }
-    if (none)
-      if (const auto alone = alone_of(fact, all, id, *none)) {
-        one.alone_ns = alone->middle * whole;
-        one.alone_low_ns = alone->low * whole;
-        one.alone_high_ns = alone->high * whole;
-      }
+    if (const auto alone = alone_of(fact, without_all, all, id)) {
+      one.alone_ns = alone->middle * whole;
+      one.alone_low_ns = alone->low * whole;
+      one.alone_high_ns = alone->high * whole;
+    }
     auto verdict = by_signature(id, context);
     if (!verdict) verdict = by_time(without, fact, context);
     one.verdict = verdict->verdict;
