@@ -15,7 +15,7 @@ from slurm import NODES, Slurm
 from spread_suite import branch, ready_to_explore, sweep_and_ablate
 
 COMMAND = page.labs()["queue"]
-LONG = {"dims": {"n": 4_000_000}}  # a check that takes seconds
+LONG = {"dims": {"n": 2_000_000}}  # a check that takes seconds
 IDLE_S = 5
 HELD_BACK_S = 0.04  # the least by which Linux delays an acknowledgment
 

@@ -212,7 +212,7 @@ def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
     calibrated(place, "far2", "far1", relative=20)  # beyond what a busy machine shows
     killed_for_good(place, client, "far2", "box-2")
     place.refused(client, "profile_kernel", {"run": run}, "no other of its group can take the run",
-                  "box-1: noise of comparisons: ", " %, there 2000.00 %")
+                  "box-1: noise of comparisons: ", " %, there 200")
     calibrated(place, "far2", "far1")
     _, error = client.call("profile_kernel", {"run": run})
     has(error, "From now on the run is on lab box-1", "equals box-2 in devices, driver, tools and noise")
