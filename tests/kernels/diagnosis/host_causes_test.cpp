@@ -72,8 +72,8 @@ TEST_CASE("threads promise what is left when they are started, of short calls li
 
 TEST_CASE("the operating system's part of a call is not split among threads", "[diagnosis]") {
   Facts touches{{"minor-faults", 9000},
-                {"user_time", 4e5},
-                {"system_time", 6e5},
+                {"user_time", 5e5},
+                {"system_time", 5e5},
                 {"packed_arithmetic.pct", 100}};
   const auto diagnosis = on_eight_cores(touches);
   CHECK(found(diagnosis) == "host-page-faults host-single-thread");
