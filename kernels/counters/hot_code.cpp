@@ -83,6 +83,11 @@ bool is_jump(std::string_view opcode) {
   return opcode.starts_with('j');
 }
 
+/// Of integer instructions with a target.
+bool sets_flags(std::string_view opcode) {
+  return !starts_with_any(opcode, {"mov", "lea", "cmov", "set", "push", "pop", "not"});
+}
+
 /// Reads its destination, as `add` and fused multiply-adds do.
 bool updates(std::string_view opcode, std::size_t operands) {
   if (opcode.starts_with("vfm") || opcode.starts_with("vfnm") || opcode.starts_with("vpdp"))
@@ -185,6 +190,41 @@ double recurrence_of(const std::vector<Step>& steps) {
   return growth;
 }
 
+/// Cycles that one turn's instructions take at least: four start per cycle, but of divisions one in
+/// five cycles or more.
+double issue_of(const LoopCode& code) {
+  constexpr double kStarted = 4, kDivision = 5;
+  return std::max({1.0, code.instructions / kStarted, code.divisions * kDivision});
+}
+
+/// Conditional jumps inside a turn that go by what the loop loaded, not by a count.
+int jumps_by_data(std::span<const Instruction> body, const std::vector<Step>& steps) {
+  std::set<std::string> loaded;
+  int found = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    bool flags = false;
+    found = 0;
+    for (std::size_t i = 0; i + 1 < body.size(); ++i) {
+      const auto& step = steps[i];
+      if (is_jump(step.opcode)) {
+        found += flags && step.opcode != "jmp" ? 1 : 0;
+        continue;
+      }
+      const bool data = (step.loads && !step.address.empty()) ||
+                        std::ranges::any_of(step.sources, [&](const std::string& name) {
+                          return loaded.contains(name);
+                        });
+      if (!step.target || (step.target->starts_with('r') && sets_flags(step.opcode))) flags = data;
+      if (!step.target) continue;
+      if (data)
+        loaded.insert(*step.target);
+      else
+        loaded.erase(*step.target);
+    }
+  }
+  return found;
+}
+
 std::optional<long> immediate_of(std::string_view operand) {
   if (!operand.starts_with('$')) return std::nullopt;
   operand.remove_prefix(1);
@@ -272,8 +312,7 @@ std::string_view group_of(std::string_view object) {
   if (object == "kernel") return object;
   if (starts_with_any(object, {"libm.", "libm-", "libmvec"})) return "libm";
   if (starts_with_any(object, {"libc.", "libc-", "ld-linux"})) return "memory";
-  if (starts_with_any(object, {"libgomp", "libomp", "libiomp", "libtbb", "libpthread"}))
-    return "threads";
+  if (wire::is_threads_runtime(object)) return "threads";
   if (starts_with_any(object, {"libpython", "python"})) return "python";
   if (starts_with_any(object, {"libopenblas", "libblas", "libmkl", "libscipy_openblas"}))
     return "blas";
@@ -330,14 +369,11 @@ LoopCode loop_code(std::span<const Instruction> body) {
     const bool exchanges = one.opcode.starts_with("xchg") && steps[i].stores;
     code.atomics += one.opcode == "lock" || exchanges ? 1 : 0;
     code.calls += one.opcode.starts_with("call") ? 1 : 0;
-    const bool conditional = is_jump(one.opcode) && one.opcode != "jmp";
-    code.branches += conditional && i + 1 < body.size() ? 1 : 0;
   }
   code.indirect = indirect(steps);
   code.strided = strides(body, steps);
-  constexpr double kIssued = 4;  // instructions per cycle, at best
-  const double issue = std::max(1.0, code.instructions / kIssued);
-  code.chained = recurrence_of(steps) >= 2 * issue;
+  code.branches = jumps_by_data(body, steps);
+  code.chained = recurrence_of(steps) >= 2 * issue_of(code);
   return code;
 }
 

@@ -24,7 +24,8 @@ namespace ratchet {
 ///   dependency_chain.pct           in loops whose results wait for the turn before longer than the
 ///                                  instructions take
 ///   divisions.pct, atomics.pct, branches.pct, math_calls.pct   in loops with divisions or square
-///                                  roots, locked instructions, conditional jumps inside, calls
+///                                  roots, locked instructions, jumps inside by what the loop
+///                                  loaded, calls
 ///   thread_regions_in_loops        places in loops where OpenMP starts or joins threads (a count)
 ///
 /// x86-64 only: for other code, only the shares of objects. Pure and thread-safe.

@@ -12,7 +12,7 @@
 namespace ratchet {
 
 /// Version of the rules below; `bound_evidence` ends with it. Increase it with every rule change.
-inline constexpr int kDiagnosisRules = 11;
+inline constexpr int kDiagnosisRules = 12;
 
 /// Share of the copy ceiling above which a host kernel is called memory-bound. Host stores first
 /// read the lines they write, which the declared bytes do not count: c = a + b moves a third more.
@@ -58,7 +58,9 @@ struct Diagnosis {
 /// blocks → occupancy; traffic where M is at 40 % and leads → memory; else latency. Findings that
 /// save less than 5 % of the call, or less than a fifth of what the first one saves, are not
 /// listed. Without those counters: the roofline's fractions of the measured ceilings. On the host:
-/// a roof that is near, else the class of the finding with the largest headroom. Each finding cites
+/// a roof that is near, else the class of the finding with the largest headroom that is not of low
+/// confidence; occupancy because one thread works only where none says what limits that thread,
+/// however many cores are idle. Each finding cites
 /// the numbers it used; a rule whose metric is missing reports nothing. With several kernels, each
 /// is judged, and its share of their time is its weight: the class with 60 % of it, else mixed;
 /// findings name their kernel. Where some kernels could not be counted, class and findings say what

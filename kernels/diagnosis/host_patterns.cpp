@@ -78,6 +78,11 @@ class HostRules {
     if (first <= 0 || cpu <= 0) return std::nullopt;
     return cpu / first;
   }
+  /// Of the processor time, what the operating system takes.
+  [[nodiscard]] double system_share() const {
+    const double cpu = value("user_time") + value("system_time");
+    return cpu > 0 ? value("system_time") / cpu : 0;
+  }
   [[nodiscard]] double cores() const { return std::max(1, input_.device.multiprocessors); }
 
   void neighbors() {
@@ -125,10 +130,8 @@ class HostRules {
 
   void page_faults() {
     const double faults = std::max(value("minor-faults"), value("page-faults"));
-    const double cpu = value("user_time") + value("system_time");
-    if (faults < 64 || cpu <= 0) return;
-    const double system = value("system_time") / cpu;
-    if (system < 0.15) return;
+    const double system = system_share();
+    if (faults < 64 || system < 0.15) return;
     // The operating system's share, and as much again: new pages are cold in every cache.
     findings_.add("host-page-faults", "New memory is touched in every call",
                   {shown("page faults per call", faults),
@@ -138,21 +141,40 @@ class HostRules {
 
   void threads() {
     const double waiting = share("samples_in_threads.pct");
-    // A thread that waits for one without a core says nothing about the kernel.
     const bool many = value("thread_regions_in_loops") > 0;
-    if (!sampled() || waiting < 0.25 || (held() > 0.3 && !many)) return;
     const double wall = value("duration_time");
     constexpr double kShortNs = 50'000;
-    if (many || wall < kShortNs)
+    const bool overhead = many || wall < kShortNs;
+    if (!sampled()) return;
+    // A thread that waits for one without a core says nothing about the kernel.
+    const bool disturbed = held() > 0.3;
+    if (overhead && waiting >= 0.25 && (many || !disturbed))
       findings_.add("host-thread-overhead", "Starting and joining threads takes the time",
                     {percent("samples in the threads' runtime", waiting),
                      shown("places in loops that start threads", value("thread_regions_in_loops")),
                      shown("duration_time, ns", wall)},
                     waiting, waiting / 0.25);
-    else
-      findings_.add("host-imbalance", "Threads wait for others with more work",
+    else if (!overhead)
+      imbalance(waiting, disturbed);
+  }
+
+  /// By the work of all threads. Where only the first one was sampled, by its waiting, which is
+  /// none where it has the most work.
+  void imbalance(double waiting, bool disturbed) {
+    const char* const title = "Threads wait for others with more work";
+    if (metrics_["thread_work.pct"]) {
+      const double missing = 1 - share("thread_work.pct");
+      // A thread without a core, whose work others took, has less of it, but does not wait.
+      if (missing > 0.25 && (!disturbed || share("thread_waits.pct") > missing / 2))
+        findings_.add("host-imbalance", title,
+                      {percent("work of an average thread, of the busiest's", 1 - missing),
+                       shown("threads", value("threads"))},
+                      missing, missing / 0.25);
+    } else if (waiting >= 0.25 && !disturbed) {
+      findings_.add("host-imbalance", title,
                     {percent("samples of the first thread in the threads' runtime", waiting)},
                     waiting / 2, waiting / 0.25);
+    }
   }
 
   [[nodiscard]] bool beyond(double bytes) const {
@@ -194,15 +216,11 @@ class HostRules {
       findings_.add("host-math-calls", "Scalar calls of the math library",
                     {percent("samples in libm", math)}, 0.85 * math, math / 0.25);
     if (memory_bound_ || explained() || atomics > 0.2) return;
-    const double divisions = work_share("divisions.pct");
-    if (divisions > kMostTime)
-      findings_.add("host-divisions", "Divisions and square roots in the hot loop",
-                    {percent("samples in loops with them", divisions)}, 0.4 * divisions,
-                    divisions / kMostTime);
     const double chain = work_share("dependency_chain.pct");
     if (chain > kMostTime)
+      // Without the wait, the turn's instructions take a quarter of it.
       findings_.add("host-dependency-chain", "Each turn of the hot loop waits for the one before",
-                    {percent("samples in loops with such chains", chain)}, 0.85 * chain,
+                    {percent("samples in loops with such chains", chain)}, 0.75 * chain,
                     chain / kMostTime);
     const double branches = work_share("branches.pct");
     const auto packed = metrics_["packed_arithmetic.pct"];
@@ -214,6 +232,12 @@ class HostRules {
                     {shown("packed share of the vector arithmetic, %", *packed),
                      percent("samples in loops", hot)},
                     0.8 * hot, 2);
+    // One that is packed divides as many elements in little more time: first there is the packing.
+    const double divisions = work_share("divisions.pct");
+    if (divisions > kMostTime && !findings_.has("host-scalar-loop"))
+      findings_.add("host-divisions", "Divisions and square roots in the hot loop",
+                    {percent("samples in loops with them", divisions)}, 0.4 * divisions,
+                    divisions / kMostTime);
   }
 
   void branch_rule(double branches) {
@@ -229,13 +253,15 @@ class HostRules {
     findings_.add("host-branches", "The hot loop jumps by its data",
                   {percent("samples in loops with jumps inside", branches),
                    "mispredictions are not counted on this machine"},
-                  0.6 * branches, 1);
+                  0.8 * branches, 1.2);
   }
 
   void one_thread() {
     const auto used = cores_used();
-    constexpr double kLeastNs = 20'000;  // starting threads takes some microseconds
-    if (!used || *used > kOneThread || cores() < 2 || value("duration_time") < kLeastNs) return;
+    // The labeled kernels whose twins have threads lose so much to starting them.
+    constexpr double kStartNs = 70'000;
+    const double wall = value("duration_time");
+    if (!used || *used > kOneThread || cores() < 2 || wall <= 0) return;
     const bool python = share("samples_in_python.pct") >= 0.15;
     const bool has_threads = share("samples_in_threads.pct") > 0.01;
     // A chain of loads, each with the address of the next, has only one thread's work.
@@ -245,7 +271,10 @@ class HostRules {
         input_.roofline.bandwidth_fraction.value_or(0) > 0.8 || share("tensor_bandwidth.pct") > 0.8;
     const double own = share("samples_in_kernel.pct") + work_share("samples_in_libm.pct");
     if (!sampled() || python || has_threads || serial || saturated || own < 0.5) return;
-    const double gain = (1 - 1 / cores()) * (memory_bound_ ? 0.3 : 1.0) * own;
+    // Of one process's threads the operating system serves the new pages one after the other.
+    const double split = own * (memory_bound_ ? 0.3 : 1.0) * (1 - system_share());
+    const double gain = (1 - 1 / cores()) * split - kStartNs / wall;
+    if (gain < 0.05) return;
     findings_.add("host-single-thread", "One thread works, other cores are idle",
                   {shown("cores used", *used), shown("cores", cores())}, gain, 1.5);
   }
@@ -278,6 +307,8 @@ class HostRules {
   bool memory_bound_ = false;
 };
 
+constexpr std::string_view kOneThreadFinding = "pattern-host-single-thread";
+
 /// The class that a finding stands for.
 constexpr std::array<std::pair<std::string_view, Bound>, 14> kClasses{{
     {"pattern-host-memory-bandwidth", Bound::memory},
@@ -285,7 +316,7 @@ constexpr std::array<std::pair<std::string_view, Bound>, 14> kClasses{{
     {"pattern-host-interpreter", Bound::launch},
     {"pattern-host-thread-overhead", Bound::launch},
     {"pattern-host-imbalance", Bound::occupancy},
-    {"pattern-host-single-thread", Bound::occupancy},
+    {kOneThreadFinding, Bound::occupancy},
     {"pattern-host-cache-miss", Bound::latency},
     {"pattern-host-strided-access", Bound::latency},
     {"pattern-host-atomics", Bound::latency},
@@ -306,11 +337,19 @@ HostClass host_class(const Metrics& metrics, std::span<const DiagnosisFinding> f
   if (std::ranges::find(findings, "pattern-host-memory-bandwidth", &DiagnosisFinding::id) !=
       findings.end())
     return {Bound::memory, "pattern-host-memory-bandwidth"};
+  HostClass idle;
   for (const auto& finding : findings) {
     const auto known =
         std::ranges::find(kClasses, finding.id, [](const auto& one) { return one.first; });
-    if (known != kClasses.end()) return {known->second, finding.id};
+    if (known == kClasses.end()) continue;
+    // That other cores are idle is the class only where nothing else is known: what limits the
+    // thread that works would limit the others, too, however many cores there are.
+    if (finding.id == kOneThreadFinding)
+      idle = {known->second, finding.id};
+    else if (idle.bound == Bound::unknown || finding.confidence != Confidence::low)
+      return {known->second, finding.id};
   }
+  if (idle.bound != Bound::unknown) return idle;
   const auto packed = metrics["packed_arithmetic.pct"];
   const double waited = metrics["samples_in_threads.pct"].value_or(0);
   if (packed && metrics["hot_loops.pct"].value_or(0) > (100 - waited) / 2)

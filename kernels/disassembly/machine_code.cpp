@@ -178,6 +178,12 @@ class Reader {
            instruction.opcode == "b" || instruction.opcode.starts_with("cb");
   }
 
+  /// "nop", "nopw 0x0(%rax,%rax,1)", "cs nopw …", "data16 cs nopw …", "NOP".
+  [[nodiscard]] static bool is_nop(const Instruction& instruction) {
+    return starts_with_any(instruction.opcode, {"NOP", "nop"}) ||
+           starts_with_any(instruction.operands, {"nop", "cs nop"});
+  }
+
   [[nodiscard]] bool ends(const Instruction& instruction) const {
     if (kind_ == CodeKind::host)
       return instruction.opcode == "jmp" || instruction.opcode.starts_with("ret") ||
@@ -220,15 +226,19 @@ class Reader {
   void connect(Draft& draft) const {
     auto& all = draft.function.instructions;
     std::vector<Flow> flow;
-    std::vector<bool> padding;
+    std::vector<bool> padding, aimed(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       Flow one{.falls_through = !ends(all[i])};
       if (branches(all[i])) one.target = target_of(draft, all[i]);
       const bool to_itself = one.target == i;
-      padding.push_back(to_itself || all[i].opcode.starts_with("NOP") || all[i].opcode == "nop");
+      padding.push_back(to_itself || is_nop(all[i]));
       if (to_itself || (one.target && *one.target >= all.size())) one.target.reset();
+      if (one.target) aimed[*one.target] = true;
       flow.push_back(one);
     }
+    // Padding behind a jump is never reached: a loop that it leads into is not entered there.
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (padding[i] && !aimed[i] && !flow[i - 1].falls_through) flow[i].falls_through = false;
     const auto loops = find_loops(flow);
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].loop_depth = loops.depth[i];

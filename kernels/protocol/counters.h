@@ -6,9 +6,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/core/text.h"
 #include "server/facts/profile.h"
 
 namespace ratchet::wire {
@@ -94,6 +96,11 @@ struct PcSamples {
           required<&P::period_cycles>(), required<&P::calls>(), optional<&P::unavailable>());
   }
 };
+
+/// Whether a shared object starts and joins threads: time in it is waiting for others.
+[[nodiscard]] inline bool is_threads_runtime(std::string_view object) {
+  return starts_with_any(object, {"libgomp", "libomp", "libiomp", "libtbb", "libpthread"});
+}
 
 struct Counters {
   std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics

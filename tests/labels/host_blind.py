@@ -1,4 +1,5 @@
-"""A blind series of host kernels in the form of kernels.py: one planted reason each, and twins."""
+"""A series of host kernels in the form of kernels.py: one planted reason each, and twins. Rules v11 were
+scored on it before any rule changed for it; rules v12 learned from it."""
 
 NO_VECTORS = "__attribute__((noinline, optimize(\"no-tree-vectorize\"))) "
 PARALLEL = "_Pragma(\"omp parallel for\") "

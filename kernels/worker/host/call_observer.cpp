@@ -2,6 +2,7 @@
 
 #include <link.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -25,14 +26,16 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A sample takes 16 bytes: room for 4,096 of them, at 10 kHz twice as long as we observe.
-// Unprivileged users may map about 516 kB of such rings in total.
+// A sample takes 24 bytes: room for 2,730 of them, at 10 kHz the time of one long call.
+// Unprivileged users may map about 516 kB of such rings per core.
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRing = kPage * 16;
 constexpr std::uint64_t kPeriodNs = 100'000;
 constexpr std::chrono::milliseconds kObserve{200};
 constexpr int kMostCalls = 2000;
 constexpr std::size_t kMostPlaces = 512;
+// Every thread has an event for each core: beyond this only the calling thread is sampled.
+constexpr int kMostCores = 64;
 
 struct Usage {
   double cpu_ns = 0, first_ns = 0, system_ns = 0, faults = 0, switches = 0, delay_ns = 0;
@@ -92,68 +95,106 @@ std::pair<std::string, std::uint64_t> place_of(std::uint64_t address) {
 }  // namespace
 
 CallObserver::CallObserver() {
+  cpu_set_t cores{};
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) <= kMostCores) {
+    all_threads_ = true;
+    // The system gives rings of events that threads inherit only core by core.
+    for (std::size_t core = 0; core < CPU_SETSIZE && all_threads_; ++core)
+      if (CPU_ISSET(core, &cores)) all_threads_ = open(static_cast<int>(core));
+    if (all_threads_) return;
+    close_all();
+  }
+  open(-1);
+}
+
+CallObserver::~CallObserver() {
+  close_all();
+}
+
+bool CallObserver::open(int core) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = kPeriodNs;
-  attributes.sample_type = PERF_SAMPLE_IP;
+  attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
   attributes.disabled = 1;
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
-  fd_ = Fd(static_cast<int>(
-      ::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!fd_) {
+  attributes.inherit = core < 0 ? 0 : 1;  // OpenMP threads are started later
+  error_ = 0;
+  Ring ring{Fd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attributes, 0, core, -1, PERF_FLAG_FD_CLOEXEC)))};
+  void* mapped = MAP_FAILED;
+  if (ring.fd)
+    mapped = ::mmap(nullptr, kPage + kRing, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd.get(), 0);
+  if (mapped == MAP_FAILED) {
     error_ = errno;
-    return;
+    return false;
   }
-  void* const mapped =
-      ::mmap(nullptr, kPage + kRing, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
-  if (mapped == MAP_FAILED)
-    error_ = errno;
-  else
-    ring_ = static_cast<std::byte*>(mapped);
+  ring.mapped = static_cast<std::byte*>(mapped);
+  rings_.push_back(std::move(ring));
+  return true;
 }
 
-CallObserver::~CallObserver() {
-  if (ring_) ::munmap(ring_, kPage + kRing);
+void CallObserver::close_all() {
+  for (const auto& ring : rings_) ::munmap(ring.mapped, kPage + kRing);
+  rings_.clear();
 }
 
-wire::PcSamples CallObserver::samples_since(std::uint64_t begin) const {
+void CallObserver::sampling(bool on) const {
+  for (const auto& ring : rings_)
+    ::ioctl(ring.fd.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void CallObserver::drain(Seen* seen) const {
+  for (const auto& ring : rings_) {
+    auto* const control = reinterpret_cast<perf_event_mmap_page*>(ring.mapped);
+    const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
+    const auto copy = [&](std::uint64_t from, void* to, std::size_t bytes) {
+      for (std::size_t i = 0; i < bytes; ++i)
+        static_cast<std::byte*>(to)[i] = ring.mapped[kPage + (from + i) % kRing];
+    };
+    struct Sample {
+      std::uint64_t address;
+      std::uint32_t process, thread;
+    };
+    for (auto at = control->data_tail; seen && at + sizeof(perf_event_header) <= head;) {
+      perf_event_header header{};
+      copy(at, &header, sizeof header);
+      if (header.size < sizeof header) break;
+      if (header.type == PERF_RECORD_SAMPLE) {
+        Sample sample{};
+        copy(at + sizeof header, &sample, sizeof sample);
+        ++seen->threads[static_cast<pid_t>(sample.thread)][sample.address];
+      } else if (header.type == PERF_RECORD_LOST) {
+        ++seen->dropped;
+      }
+      at += header.size;
+    }
+    std::atomic_ref(control->data_tail).store(head, std::memory_order_release);
+  }
+}
+
+wire::PcSamples CallObserver::first_thread(const Seen& seen) const {
   wire::PcSamples found;
   found.period_cycles = 0;
-  if (!ring_) {
+  if (rings_.empty()) {
     found.unavailable = std::string("perf_event: the call cannot be sampled: ") +
                         std::strerror(error_) +
                         "; set `sysctl kernel.perf_event_paranoid=2` or give the server "
                         "CAP_PERFMON";
     return found;
   }
-  auto* const control = reinterpret_cast<perf_event_mmap_page*>(ring_);
-  const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
-  const auto copy = [&](std::uint64_t from, void* to, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i)
-      static_cast<std::byte*>(to)[i] = ring_[kPage + (from + i) % kRing];
-  };
-  std::map<std::uint64_t, std::int64_t> counts;
-  for (auto at = begin; at + sizeof(perf_event_header) <= head;) {
-    perf_event_header header{};
-    copy(at, &header, sizeof header);
-    if (header.size < sizeof header) break;
-    if (header.type == PERF_RECORD_SAMPLE) {
-      std::uint64_t address = 0;
-      copy(at + sizeof header, &address, sizeof address);
-      ++counts[address];
-      ++found.total;
-    } else if (header.type == PERF_RECORD_LOST) {
-      ++found.dropped;
-    }
-    at += header.size;
-  }
-  std::atomic_ref(control->data_tail).store(head, std::memory_order_release);
+  found.dropped = seen.dropped;
+  const auto own = seen.threads.find(::gettid());
+  if (own == seen.threads.end()) return found;
   // Many addresses with one sample each: those of one object are still told apart from others.
   std::vector<std::pair<std::int64_t, std::uint64_t>> order;
-  for (const auto& [address, count] : counts) order.emplace_back(-count, address);
+  for (const auto& [address, count] : own->second) {
+    order.emplace_back(-count, address);
+    found.total += count;
+  }
   std::ranges::sort(order);
   std::map<std::string, std::int64_t> rest;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -169,26 +210,50 @@ wire::PcSamples CallObserver::samples_since(std::uint64_t begin) const {
   return found;
 }
 
+void CallObserver::add_threads(const Seen& seen, std::map<std::string, double>& metrics) const {
+  if (!all_threads_) return;
+  double threads = 0, sum = 0, waits = 0, busiest = 0;
+  for (const auto& [thread, counts] : seen.threads) {
+    double work = 0, waited = 0;
+    bool in_kernel = false;
+    for (const auto& [address, count] : counts) {
+      const auto object = place_of(address).first;
+      in_kernel = in_kernel || object == "kernel";
+      (wire::is_threads_runtime(object) ? waited : work) += static_cast<double>(count);
+    }
+    if (!in_kernel && waited == 0) continue;  // it does not work for the kernel
+    ++threads;
+    sum += work;
+    waits += waited;
+    busiest = std::max(busiest, work);
+  }
+  metrics["threads"] = threads;
+  // A kernel that starts new threads in every call has more of them than cores, each seen briefly.
+  if (threads < 2 || threads > static_cast<double>(rings_.size()) || busiest <= 0) return;
+  metrics["thread_work.pct"] = 100 * sum / threads / busiest;
+  metrics["thread_waits.pct"] = 100 * waits / (sum + waits);
+}
+
 CallObserver::Observation CallObserver::observe(const Turn& turn,
                                                 const std::function<void()>& prepare) {
   // The first call starts threads and touches new pages.
   prepare();
   turn.call();
-  std::uint64_t begin = 0;
-  if (ring_) begin = reinterpret_cast<perf_event_mmap_page*>(ring_)->data_head;
+  Seen seen;
+  sampling(true);
   Usage sum;
   double wall_ns = 0;
   int calls = 0;
   const auto deadline = steady_clock::now() + 4 * kObserve;
   do {
     prepare();
-    if (ring_) ::ioctl(fd_.get(), PERF_EVENT_IOC_ENABLE, 0);
+    drain(nullptr);
     const Usage before = usage_now();
     const auto start = steady_clock::now();
     turn.call();
     wall_ns += std::chrono::duration<double, std::nano>(steady_clock::now() - start).count();
     const Usage after = usage_now();
-    if (ring_) ::ioctl(fd_.get(), PERF_EVENT_IOC_DISABLE, 0);
+    drain(&seen);
     sum.cpu_ns += after.cpu_ns - before.cpu_ns;
     sum.first_ns += after.first_ns - before.first_ns;
     sum.system_ns += after.system_ns - before.system_ns;
@@ -198,16 +263,18 @@ CallObserver::Observation CallObserver::observe(const Turn& turn,
     ++calls;
   } while (calls < kMostCalls && wall_ns < 1e6 * static_cast<double>(kObserve.count()) &&
            steady_clock::now() < deadline);
-  Observation seen;
+  sampling(false);
+  Observation found;
   const double system_ns = std::min(sum.system_ns, sum.cpu_ns);
-  seen.metrics = {
+  found.metrics = {
       {"duration_time", wall_ns / calls},   {"user_time", (sum.cpu_ns - system_ns) / calls},
       {"system_time", system_ns / calls},   {"first_thread_time", sum.first_ns / calls},
       {"minor-faults", sum.faults / calls}, {"involuntary-context-switches", sum.switches / calls}};
-  if (run_delay_ns()) seen.metrics["run_delay"] = std::max(0.0, sum.delay_ns) / calls;
-  seen.samples = samples_since(begin);
-  seen.samples.calls = calls;
-  return seen;
+  if (run_delay_ns()) found.metrics["run_delay"] = std::max(0.0, sum.delay_ns) / calls;
+  found.samples = first_thread(seen);
+  found.samples.calls = calls;
+  add_threads(seen, found.metrics);
+  return found;
 }
 
 }  // namespace ratchet::worker

@@ -83,6 +83,35 @@ TEST_CASE("a stride is a line or more of which little is used", "[hot]") {
       loop_of(std::string("vmovups (%rdi),%zmm0\nadd %rcx,%rdi\ncmp %rdx,%rdi\n") + kBack).strided);
 }
 
+TEST_CASE("divisions that take longer than the chain beside them make it none", "[hot]") {
+  // Eight divisions of what a chain of four cycles makes; here two of them.
+  const std::string made = "imul $0x9e3779b1,%ecx,%ecx\nadd $0x9e37,%ecx\n";
+  const std::string divided = "mov %ecx,%eax\nxor %edx,%edx\ndiv %esi\nadd %edx,%r11d\n";
+  const auto beside = loop_of(made + divided + made + divided + kBack);
+  CHECK_FALSE(beside.chained);
+  CHECK(beside.divisions == 2);
+  CHECK(loop_of(made + "mov %ecx,%eax\nadd %eax,%r11d\n" + kBack).chained);
+  // A division of what the turn before divided.
+  CHECK(loop_of(std::string("vdivss %xmm0,%xmm1,%xmm0\ndec %eax\n") + kBack).chained);
+}
+
+TEST_CASE("jumps by loaded data are told from jumps by a count", "[hot]") {
+  CHECK(loop_of(std::string("vmovss (%rdi),%xmm0\nvcomiss 0xed4(%rip),%xmm0\njbe 1006 <solve>\n"
+                            "vmovss %xmm0,(%rsi,%rax,4)\ninc %rax\nadd $0x4,%rdi\n"
+                            "cmp %rdi,%rcx\n") +
+                kBack)
+            .branches == 1);
+  CHECK(loop_of(std::string("mov (%rdi,%rax,4),%edx\nand $0x1,%edx\nje 1005 <solve>\ninc %r8\n"
+                            "inc %rax\ncmp %rax,%rcx\n") +
+                kBack)
+            .branches == 1);
+  // Every sixty-fourth turn, and until a pointer is at its end: predicted.
+  CHECK(loop_of(std::string("vaddss (%rdi,%rax,4),%xmm0,%xmm0\ninc %rax\ncmp $0x40,%rax\n"
+                            "je 1006 <solve>\nadd $0x4,%rdi\ncmp %rdi,%rcx\n") +
+                kBack)
+            .branches == 0);
+}
+
 TEST_CASE("samples become shares of objects and of what the hot loops do", "[hot]") {
   const std::string text =
       "0000000000001000 <solve>:\n"
@@ -103,6 +132,31 @@ TEST_CASE("samples become shares of objects and of what the hot loops do", "[hot
   CHECK(metrics.at("samples_in_threads.pct") == Approx(10));
   CHECK(metrics.at("hot_loops.pct") == Approx(60));
   CHECK(metrics.at("packed_arithmetic.pct") == 0);
+}
+
+TEST_CASE("a loop that is entered in its middle is not one with the loop around it", "[hot]") {
+  // A chain in rows: the inner loop begins with a jump over its first instruction, and is padded.
+  // With the outer one's step of a row it would look like strided access.
+  const std::string text =
+      "0000000000001000 <solve>:\n"
+      "    1000:\txor    %eax,%eax\n"
+      "    1002:\tjmp    1010 <solve+0x10>\n"
+      "    1004:\tnopl   0x0(%rax)\n"
+      "    1008:\tvmovaps %xmm1,%xmm0\n"
+      "    1010:\tvfmadd213ss (%rcx,%rax,4),%xmm7,%xmm1\n"
+      "    1014:\tinc    %rax\n"
+      "    1018:\tcmp    %eax,%edi\n"
+      "    101a:\tjg     1008 <solve+0x8>\n"
+      "    101c:\tadd    %r8,%rcx\n"
+      "    1020:\tdec    %esi\n"
+      "    1022:\tjne    1000 <solve>\n";
+  wire::PcSamples samples;
+  samples.total = 100;
+  samples.pcs = {sample("kernel", 0x1010, 100)};
+  const auto metrics = hot_code_metrics(samples, read_code(text, CodeKind::host));
+
+  CHECK(metrics.at("dependency_chain.pct") == Approx(100));
+  CHECK(metrics.at("strided_access.pct") == 0);
 }
 
 TEST_CASE("without samples there are no metrics rather than zeros", "[hot]") {

@@ -18,11 +18,11 @@ Json label_json(const std::string& path) {
   return Json::parse(*text);
 }
 
-Diagnosis diagnosis_of(const Json& recorded) {
+Diagnosis diagnosis_of(const Json& recorded, int cores) {
   const std::vector<KernelCounters> kernels{
       {"solve", recorded.at("metrics").get<std::map<std::string, double>>()}};
   DiagnosisInput input;
-  input.device.multiprocessors = 2;
+  input.device.multiprocessors = cores;
   input.timing.median = {recorded.at("median_ns").get<double>()};
   input.kernels = kernels;
   return diagnose(input);
@@ -32,32 +32,53 @@ bool holds(const Json& list, const std::string& text) {
   return std::ranges::find(list, Json(text)) != list.end();
 }
 
-}  // namespace
-
-TEST_CASE("host kernels are diagnosed with the reason whose removal helps", "[diagnosis]") {
-  const auto recorded = label_json("tests/labels/results/host-labels.json");
-  const auto labels = label_json("tests/labels/labels.json");
-  REQUIRE(recorded.size() >= 16);
+struct Shares {
   double classes = 0, firsts = 0;
+};
+
+/// What the rules say of recorded kernels against their labels. Advice that an intervention
+/// contradicts is worse than none: it fails the test.
+Shares right_of(const Json& recorded, const Json& labels, int cores) {
+  Shares right;
   for (const auto& [name, kernel] : recorded.items()) {
     const auto& label = labels.at(name);
-    const auto diagnosis = diagnosis_of(kernel);
+    const auto diagnosis = diagnosis_of(kernel, cores);
     INFO(name << ": " << name_of(diagnosis.bound) << ", " << diagnosis.bound_evidence);
-    classes += holds(label.at("bound"), std::string(name_of(diagnosis.bound))) ? 1 : 0;
+    right.classes += holds(label.at("bound"), std::string(name_of(diagnosis.bound))) ? 1 : 0;
     std::vector<std::string> ids;
     // That neighbors hold the cores is said about the times, not about the kernel.
     for (const auto& finding : diagnosis.findings)
       if (finding.id != "pattern-host-neighbors") ids.push_back(finding.id.substr(8));
-    firsts += label.at("right").empty()
-                  ? (ids.empty() ? 1 : 0)
-                  : (!ids.empty() && holds(label.at("right"), ids.front()) ? 1 : 0);
-    // Advice that an intervention contradicts is worse than none.
+    right.firsts += label.at("right").empty()
+                        ? (ids.empty() ? 1 : 0)
+                        : (!ids.empty() && holds(label.at("right"), ids.front()) ? 1 : 0);
     for (const auto& id : ids) {
       INFO(id);
       CHECK_FALSE(holds(label.at("wrong"), id));
     }
   }
   const auto all = static_cast<double>(recorded.size());
-  CHECK(classes / all >= 0.9);
-  CHECK(firsts / all >= 0.9);
+  return {right.classes / all, right.firsts / all};
+}
+
+}  // namespace
+
+TEST_CASE("host kernels are diagnosed with the reason whose removal helps", "[diagnosis]") {
+  const auto recorded = label_json("tests/labels/results/host-labels.json");
+  REQUIRE(recorded.size() >= 16);
+  const auto right = right_of(recorded, label_json("tests/labels/labels.json"), 2);
+  CHECK(right.classes >= 0.9);
+  CHECK(right.firsts >= 0.9);
+}
+
+TEST_CASE("so are a stranger's, from which the rules of today learned", "[diagnosis]") {
+  auto recorded = label_json("tests/labels/results/host-blind.json");
+  REQUIRE(recorded.size() == 17);
+  // Rules v11 recorded them; these facts of the code are read otherwise since.
+  const auto anew = label_json("tests/labels/results/host-blind-code.json");
+  for (const auto& [name, facts] : anew.items()) recorded.at(name).at("metrics").update(facts);
+  const auto right =
+      right_of(recorded, label_json("tests/labels/results/host-blind-labels.json"), 8);
+  CHECK(right.classes >= 0.9);
+  CHECK(right.firsts >= 0.9);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <optional>
+#include <string>
 
 #include "tests/kernels/lab/lab_fixture.h"
 
@@ -60,6 +62,26 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab][sl
   CHECK(profile.metrics.at("achieved_bytes_per_s") ==
         8.0 * kElements / (profile.timing.median.value * 1e-9));
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
+}
+
+TEST_CASE("a profile says how even the work of all threads is", "[lab][slow]") {
+  Profiled fixture;
+  // The first thread has the half with `times` passes and never waits.
+  const auto work_of = [&](const std::string& times) -> std::optional<double> {
+    const auto v0 = fixture.candidate(
+        "_Pragma(\"omp parallel for schedule(static) num_threads(2)\") for (int i = 0; i < n; ++i) "
+        "for (int t = 0; t < (i < n / 2 ? " +
+        times + " : 40); ++t) ((volatile float*)y)[i] = 2 * x[i];");
+    const auto profile = fixture.profile(v0);
+    if (profile.kernels.empty()) return std::nullopt;
+    const auto& metrics = profile.kernels.front().metrics;
+    const auto work = metrics.find("thread_work.pct");
+    return work == metrics.end() ? std::nullopt : std::optional(work->second);
+  };
+  const auto uneven = work_of("400");
+  if (!uneven) SKIP("threads cannot be sampled here, or there is one core");
+  CHECK(*uneven < 75);  // 220 of 400
+  CHECK(work_of("40").value_or(0) > 75);
 }
 
 TEST_CASE("interventions are timed where they are asked for", "[lab][slow]") {
