@@ -6,6 +6,7 @@ import errno
 import json
 import mmap
 import os
+import resource
 import socket
 import struct
 import sys
@@ -16,6 +17,7 @@ CONTROL_DESCRIPTOR = 3
 MOST_DESCRIPTORS = 64
 MOST_TEXT = 4000  # characters of an exception: a compiler's may contain whole sources
 SPARE = 4 << 20  # bytes that are kept back, for what is said of a process that has no more
+NEARLY_ALL = 0.9  # of the memory
 
 
 class Failed(Exception):
@@ -51,6 +53,8 @@ class Memory:
                 isinstance(error, OSError) and error.errno == errno.ENOMEM or \
                 isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
             return True
+        if isinstance(error, SystemError) and self.most:  # there was no room for an exception
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > NEARLY_ALL * self.most
         try:
             mmap.mmap(-1, SPARE // 4).close()
         except OSError:
