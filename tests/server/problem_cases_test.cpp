@@ -62,14 +62,18 @@ Json task_of(const Imported& task) {
   return problem_of(task).at("task");
 }
 
-/// y = x + 1 over rows.
-std::string definition() {
-  const Json shape = Json::array({"rows"});
+/// y = x + 1 over rows; `more`: y = x + 1 + r.
+std::string definition(bool more = false) {
+  const Json rows{{"shape", {"rows"}}, {"dtype", "float32"}};
+  Json inputs{{"x", rows}};
+  if (more) inputs["r"] = rows;
+  const std::string run =
+      more ? "def run(r, x):\n    return x + 1 + r\n" : "def run(x):\n    return x + 1\n";
   return Json{{"name", "one_more"},
               {"axes", {{"rows", {{"type", "var"}}}}},
-              {"inputs", {{"x", {{"shape", shape}, {"dtype", "float32"}}}}},
-              {"outputs", {{"y", {{"shape", shape}, {"dtype", "float32"}}}}},
-              {"reference", "import torch\n\n\ndef run(x):\n    return x + 1\n"}}
+              {"inputs", inputs},
+              {"outputs", {{"y", rows}}},
+              {"reference", "import torch\n\n\n" + run}}
       .dump();
 }
 
@@ -183,7 +187,7 @@ TEST_CASE("workloads without sizes, too many, and a low ratio are said", "[pytho
 TEST_CASE("recorded inputs are carried into the problem; workloads without theirs are left out",
           "[python]") {
   const Imported task("suite/problems/one_more",
-                      {{"suite/problems/one_more/definition.json", definition()},
+                      {{"suite/problems/one_more/definition.json", definition(true)},
                        {"suite/problems/one_more/workload.jsonl",
                         recorded(48) + recorded(48, "second") + recorded(5, "short") +
                             recorded(7, "gone") + workload(32)},
@@ -203,12 +207,12 @@ TEST_CASE("recorded inputs are carried into the problem; workloads without their
   std::filesystem::remove_all(task.folder / "suite");  // the problem needs nothing of it
   CHECK(task.passes("own"));
   // Right at the recorded values, 1/8, 2/8, …, alone.
-  const std::string at_recorded = "def run(x):\n    steps = torch.arange(1, len(x) + 1) / 8\n";
-  CHECK(task.passes("replayed", at_recorded + "    return steps + 1\n"));
-  CHECK_FALSE(task.passes("wrong", at_recorded + "    return steps + 2\n"));
+  const std::string at_recorded = "def run(r, x):\n    steps = torch.arange(1, len(x) + 1) / 8\n";
+  CHECK(task.passes("recorded", at_recorded + "    return steps + 1 + r\n"));
+  CHECK_FALSE(task.passes("wrong", at_recorded + "    return steps + 2 + r\n"));
 }
 
-TEST_CASE("recorded inputs that are not there, too large or malformed are refused, each by name",
+TEST_CASE("recorded inputs that are absent, too large, malformed or all that there is are refused",
           "[python]") {
   const Imported task("one_more", {{"one_more/definition.json", definition()},
                                    {"one_more/workload.jsonl", workload(32)}});
@@ -236,6 +240,7 @@ TEST_CASE("recorded inputs that are not there, too large or malformed are refuse
   refused(tensors_file("F32", {49}, kFloat), "x is float32 [49]");
   refused(tensors_file("F16", {48}, kFloat), "its shape needs 96");
   refused(tensors_file("C64", {48}, kFloat), "the element type 'C64'");
+  refused(tensors_file("F32", {48}, kFloat), "all its inputs are recorded");
   refused(std::string(std::size_t{17} << 20U, 'x'), "16777216");
 }
 

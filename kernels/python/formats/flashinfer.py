@@ -291,6 +291,12 @@ def recordings_of(definition, files, asked, tensors):
             for name, (kind, shape, content) in found.items()}}))
     definition.cut = [f"{count} of {len(definition.workloads)} workloads are left out: {why}"
                       for why, count in left.items()]
+    drawn = [name for name, spec in definition.json["inputs"].items()
+             if spec["shape"] is not None and kind_of(definition.workloads[0][1], name) != RECORDED]
+    if not drawn:
+        raise Refused(f"{definition.workloads[0][0]}: all its inputs are recorded, as in {path}, so a kernel "
+                      "that knows the answers would pass: give create_run a kernel and a reference whose "
+                      "inputs() makes such values anew")
     if not kept:
         raise Refused(f"{definition.workloads[0][0]}: {'; '.join(left)}, and recorded inputs have the sizes "
                       "that they have: import it for a larger device, or give create_run a kernel and a "
