@@ -241,8 +241,8 @@ def keep(definition, wanted, why):
 def keep_there(definition, asked):
     """Leaves the workloads whose recorded inputs were found."""
     def absent(one):
-        return next((entry.get("path") for entry in one["inputs"].values()
-                     if entry.get("type") == RECORDED and entry.get("path") not in asked["recorded"]), None)
+        paths = [str(entry.get("path")) for entry in one["inputs"].values() if entry.get("type") == RECORDED]
+        return next((path for path in paths if path not in asked["recorded"]), None)
     lost = [(place, absent(one)) for place, one in definition.workloads if absent(one)]
     if not lost:
         return []
