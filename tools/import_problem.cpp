@@ -10,6 +10,7 @@
 #include "server/core/storage.h"
 #include "server/facts/problem_import.h"
 #include "tools/all.h"
+#include "tools/recorded_inputs.h"
 
 namespace ratchet {
 namespace {
@@ -144,6 +145,7 @@ Result<ProblemImport> of_folder(const Roots& roots, const fs::path& folder) {
     return not_found(
         fmt::format("path: {} has no file that a problem could be in", folder.string()),
         "Name the file or folder of one problem.");
+  add_recorded_inputs(roots, folder, import);
   return import;
 }
 
@@ -159,6 +161,7 @@ Result<ProblemImport> of_file(const Roots& roots, const fs::path& named, RootFil
     if (!lines) return lines.error().at("path");
     import.files["definition.json"] = std::move(file.bytes);
     import.files["workload.jsonl"] = std::move(lines->bytes);
+    add_recorded_inputs(roots, file.path.parent_path(), import);
     return import;
   }
   add_times(roots, file, import);

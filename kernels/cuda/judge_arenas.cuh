@@ -79,7 +79,7 @@ struct Sampled {
   Word seen, far;
 };
 
-/// How many of every `stride`th element are far from the shadow.
+/// How many of every `stride`th element differ from the shadow at all, and how many are far from it.
 __global__ void sample_far(Output output, Word stride, Sampled* result) {
   const Type type = static_cast<Type>(output.type);
   const int bytes = bytes_of(type);
@@ -88,7 +88,7 @@ __global__ void sample_far(Output output, Word stride, Sampled* result) {
   for (Word i = (static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x) * stride;
        i < output.count; i += step) {
     const double typed = value_of(raw(output.expected, bytes, i), type);
-    ++seen;
+    seen += typed != output.shadow[i];
     if (!isfinite(typed)) continue;
     const double most =
         __dmul_rn(output.far_from_shadow, plain_of(output, i, scale_of(output, i), typed));

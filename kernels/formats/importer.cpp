@@ -76,15 +76,16 @@ Result<Read> read_by_suite(PythonForkServer& python, const ProblemImport& asked,
                         {"place", asked.place},
                         {"seconds", std::chrono::duration<double>(deadline).count()},
                         {"figures", asked.figures},
+                        {"recorded", asked.recorded},
+                        {"unread", asked.unread},
                         {"scale", asked.scale ? "" : "none"}}}};
   auto answer = process->ask(question, {}, deadline, call);
   if (!answer) return answer.error();
   if (answer->fault) {
     const auto place = place_on_stack(process->folder());
     if (answer->fault->kind == "timeout")
-      return refused(asked, fmt::format("{}its Python did not finish within {} s; --job-deadline "
-                                        "sets the limit",
-                                        place, deadline.count() / 1000));
+      return refused(asked, fmt::format("{}its Python {}; --job-deadline sets the limit of {} s",
+                                        place, answer->fault->message, deadline.count() / 1000));
     return refused(asked, fmt::format("{}its Python ended the process that read it: {}: {}", place,
                                       answer->fault->kind, answer->fault->message));
   }

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/build/compiler_output.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/clock.h"
@@ -68,6 +69,9 @@ std::pair<std::string, std::string> class_of(const Fault& fault) {
     return {"compile_timeout", "Import and first call took too long: compile fewer variants."};
   if (fault.kind == "load_error" || fault.kind == "exception")
     return {"python_error", "Fix the reported line and submit again."};
+  if (fault.kind == kOutOfMemory)
+    return {fault.kind,
+            "Work in smaller parts, write into the given outputs, or use smaller sizes."};
   return {fault.kind, "The kernel's import or first call failed: fix it and submit again."};
 }
 

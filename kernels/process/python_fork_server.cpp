@@ -91,7 +91,10 @@ WorkerSpec PythonForkServer::alone_spec(const WorkerPlace& place, const std::str
 WorkerSpec PythonForkServer::server_spec(const std::string& part, std::string_view source) {
   auto needs = frameworks_in(source);
   if (std::ranges::find(needs, "torch") == needs.end()) needs.emplace_back("numpy");
-  return spec_of({part, {{"library", library()}}, std::move(needs), {}});
+  auto spec = spec_of({part, {{"library", library()}}, std::move(needs), {}});
+  // Memory that was taken and never touched counts in no control group. CUDA reserves far more.
+  if (options_.kind == DeviceKind::host) spec.address_space_bytes = spec.memory_bytes;
+  return spec;
 }
 
 std::string PythonForkServer::library() const {

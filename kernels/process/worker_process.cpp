@@ -260,7 +260,7 @@ std::optional<Fault> WorkerProcess::trouble(steady_clock::time_point deadline) {
   if (++ticks_ % kTicksOfLook == 0)
     if (auto fault = excess()) return fault;
   if (steady_clock::now() >= deadline)
-    return Fault{"timeout", "ran past its deadline" + last_lines()};
+    return Fault{"timeout", "ran past its deadline" + held() + last_lines()};
   return std::nullopt;
 }
 
@@ -274,6 +274,17 @@ std::optional<Fault> WorkerProcess::excess() {
                  fmt::format("made more than {} files and folders in its folder", kMostNames)};
   return excess_of(process_->pid(), {.memory_bytes = spec_.memory_bytes},
                    group_ ? &*group_ : nullptr);
+}
+
+std::size_t WorkerProcess::allowed_bytes() const {
+  const auto counted = spec_.memory_bytes == 0 ? most_memory() : spec_.memory_bytes;
+  return std::min(counted, spec_.address_space_bytes.value_or(counted));
+}
+
+std::string WorkerProcess::held() const {
+  const auto bytes = resident_bytes_of(process_->pid());
+  if (bytes < allowed_bytes() / 2) return "";
+  return fmt::format("; it held {} bytes of memory, and {} are allowed", bytes, allowed_bytes());
 }
 
 void WorkerProcess::read_output() {
@@ -310,7 +321,9 @@ Fault WorkerProcess::ended() {
   if (!status) return {"exit", "closed the worker's channel but kept running" + said};
   const std::string text = status->text() + said;
   if (status->signal == SIGSYS) return {"forbidden_call", text};
-  if (starved || reports_out_of_memory(said)) return {"out_of_memory", text};
+  if (starved || reports_out_of_memory(said))
+    return {"out_of_memory",
+            fmt::format("{}; {} bytes of memory are allowed", text, allowed_bytes())};
   if (status->signal != 0) return {"crash", text};
   return {"exit", "the kernel ended its process: " + text};
 }

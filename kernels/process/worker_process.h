@@ -105,6 +105,10 @@ class WorkerProcess {
   std::optional<Fault> excess();
   /// Why the wait ended without an answer.
   std::optional<Fault> trouble(std::chrono::steady_clock::time_point deadline);
+  /// Of memory, by whichever limit is the lower.
+  [[nodiscard]] std::size_t allowed_bytes() const;
+  /// What a process that is late has of that; empty if it is less than half.
+  [[nodiscard]] std::string held() const;
   void read_output();
   [[nodiscard]] std::string last_lines() const;
   Fault ended();

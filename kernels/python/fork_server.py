@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import embedded
 import inputs
 import reference
-from messages import Channel
+from messages import Channel, memory
 
 PARTS = {"kernel": embedded.main, "reference": reference.main, "inputs": inputs.main}
 LATE_PARTS = {"problems": "problems"}  # modules that import frameworks
@@ -82,6 +82,7 @@ def limit_memory(extra):
     with open("/proc/self/statm", encoding="ascii") as file:
         mapped = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + extra, mapped + extra))
+    memory.limit(extra)
 
 
 def hide_ours():

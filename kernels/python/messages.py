@@ -2,8 +2,11 @@
 JSON over a socket, with file descriptors as ancillary data."""
 
 import array
+import errno
 import json
+import mmap
 import os
+import resource
 import socket
 import struct
 import sys
@@ -13,6 +16,8 @@ HEADER = struct.Struct("<IIQ")
 CONTROL_DESCRIPTOR = 3
 MOST_DESCRIPTORS = 64
 MOST_TEXT = 4000  # characters of an exception: a compiler's may contain whole sources
+SPARE = 4 << 20  # bytes that are kept back, for what is said of a process that has no more
+NEARLY_ALL = 0.9  # of the memory
 
 
 class Failed(Exception):
@@ -23,6 +28,49 @@ class Failed(Exception):
     def __init__(self, message, line=0):
         super().__init__(message)
         self.line = line
+
+
+class Starved(Failed):
+    """The user's code has used up the memory that it may have."""
+
+    kind = "out_of_memory"
+
+
+class Memory:
+    """What this process may take beyond its frameworks, where its address space is limited."""
+
+    def __init__(self):
+        self.most = None
+        self.spare = None
+
+    def limit(self, most):
+        self.most, self.spare = most, bytes(SPARE)
+
+    def used_up(self, error):
+        """Whether an exception is one of too little memory: Python's, numpy's, torch's, or any where there
+        is not even a little."""
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or \
+                isinstance(error, OSError) and error.errno == errno.ENOMEM or \
+                isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
+            return True
+        if isinstance(error, SystemError) and self.most:  # there was no room for an exception
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > NEARLY_ALL * self.most
+        try:
+            mmap.mmap(-1, SPARE // 4).close()
+        except OSError:
+            return True
+        return False
+
+    def give_way(self, error):
+        """Makes room to say so: what the failed calls hold, and the spare."""
+        traceback.clear_frames(error.__traceback__)
+        self.spare = None
+
+    def allowed(self):
+        return f"; {self.most} bytes of memory are allowed" if self.most else ""
+
+
+memory = Memory()
 
 
 class Channel:
@@ -59,6 +107,9 @@ class Channel:
 
 def described(error, file_name):
     """An exception as a Failed, with the innermost line of the user's file in its traceback."""
+    starved = memory.used_up(error)
+    if starved:
+        memory.give_way(error)
     line = 0
     for frame in traceback.extract_tb(error.__traceback__):
         if os.path.basename(frame.filename) == file_name:
@@ -66,6 +117,8 @@ def described(error, file_name):
     if isinstance(error, SyntaxError) and error.lineno:
         line = error.lineno
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if starved:
+        return Starved(text[:MOST_TEXT] + memory.allowed(), line)
     return Failed(text[:MOST_TEXT], line)
 
 
@@ -84,7 +137,8 @@ def serve(state, answers):
         try:
             reply = answers(state, body, descriptors)
         except Failed as failure:
-            reply = {"failed": {"message": str(failure), "line": failure.line}}
+            kind = "" if failure.kind == Failed.kind else f"{failure.kind}: "
+            reply = {"failed": {"message": f"{kind}{failure}", "line": failure.line}}
         except ImportError as error:
             reply = {"failed": {"message": str(missing_module(error)), "line": 0}}
         finally:

@@ -14,7 +14,7 @@ import traceback
 
 import sandbox
 from formats import FORMATS, problem, suite_times, trial
-from messages import Failed, missing_module, serve
+from messages import Failed, memory, missing_module, serve
 
 NETWORK = ("HTTPSConnection", "Connection", "OSError: We couldn't connect", "URLError", "gaierror",
            "LocalEntryNotFound", "Temporary failure in name resolution", "Operation not permitted",
@@ -54,6 +54,8 @@ class Problems:
                              "import the problem from a whole checkout of its suite") from error
             raise Failed(f"{where(error, files)}{missing_module(error)}") from error
         except (Exception, SystemExit) as error:
+            if memory.used_up(error):
+                memory.give_way(error)
             raise Failed(f"{said(error, files)}{way_on(error)}") from error
         kept, left_out = suite_times.read(form, asked["place"], asked["figures"])
         if kept:
@@ -115,8 +117,9 @@ def way_on(error):
         return f" (install it for {sys.executable}, or name an interpreter that has it with --python)"
     if "FileNotFoundError" in text:
         return " (a problem's code finds no files but the interpreter's: put what it reads into its source)"
-    if "allocate memory" in text or "MemoryError" in text:
-        return " (it needs more memory than it may have here: import it on a larger machine, or make it smaller)"
+    if memory.used_up(error) or "MemoryError" in text:
+        return f" (it needs more memory than it may have here{memory.allowed()}: import it on a larger " \
+               "machine, or make it smaller)"
     if "gated" in text or "agree" in text and "license" in text:
         return " (what it needs is behind a license of others: accept that there and keep a copy beside it)"
     return ""

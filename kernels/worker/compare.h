@@ -29,10 +29,11 @@ struct Arenas {
 ///
 /// With a shadow, errors are distances from the shadow's values instead, and `honest` adds that
 /// many honest errors to what is allowed: the reference's own (RMS over the elements of similar
-/// magnitude) and one rounding of the output's type. An output whose reference and shadow differ in
-/// more than 1 % of the elements by four times what is allowed is judged without its shadow, which
-/// then computes something else. With terms, an element may be off by at least `terms` times the
-/// magnitude of what it is a sum of. docs/judging.md explains `noise`, `bias` and `flushed`.
+/// magnitude) and one rounding of the output's type. An output whose reference and shadow differ by
+/// four times what is allowed in more than 1 % of the elements that differ at all is judged without
+/// its shadow, which then computes something else. With terms, an element may be off by at least
+/// `terms` times the magnitude of what it is a sum of. docs/judging.md explains `noise`, `bias` and
+/// `flushed`.
 [[nodiscard]] wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan);
 
 }  // namespace ratchet::worker

@@ -84,7 +84,7 @@ void judge_whole(const Judged& output, const wire::Tolerance& tolerance, wire::O
 [[nodiscard]] double rough_below(DType type, double rms, double least);
 
 /// A shadow computes something else where more than 1 % of the elements of a sample, this far
-/// apart, are off by that many times what is allowed.
+/// apart, that are off at all (`seen`), are so by that many times what is allowed (`far`).
 inline constexpr double kFarFromShadow = 4;
 [[nodiscard]] std::int64_t shadow_sample_step(std::int64_t elements);
 [[nodiscard]] bool is_shadow(std::int64_t far, std::int64_t seen);

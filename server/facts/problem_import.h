@@ -34,10 +34,13 @@ struct ProblemImport {
   std::string place;  ///< of a file in a checkout that has `figures`: its path there
   std::map<std::string, std::string> figures;  ///< texts with the suite's own times, by path there
   std::vector<std::string> left_out;           ///< such files that were not read, and why
-  std::string format;                          ///< empty: recognized
-  std::int64_t most_bytes = 0;                 ///< that all buffers of a case may take
-  bool scale = true;                           ///< reduce sizes where they take more
-  std::string folder;                          ///< an absolute path; must be new or empty
+  /// Files with recorded inputs, in base64, by the path that the problem gives; why others were not
+  /// read.
+  std::map<std::string, std::string> recorded, unread;
+  std::string format;           ///< empty: recognized
+  std::int64_t most_bytes = 0;  ///< that all buffers of a case may take
+  bool scale = true;            ///< reduce sizes where they take more
+  std::string folder;           ///< an absolute path; must be new or empty
 };
 
 /// What an import made. Its title and what differs are in words of the suite.

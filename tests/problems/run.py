@@ -269,7 +269,7 @@ class Suite:
                 self.ask_mutants(asked, folder, place, request)
                 return
         row["why"] = failure or "its own code is refused: " + (
-            ", ".join(reason["code"] for reason in checked["reasons"]) or "no reason")
+            "; ".join(f"{reason['code']}: {reason['message']}" for reason in checked["reasons"]) or "no reason")
 
     def ask_mutants(self, asked, folder, place, request):
         row = asked.row

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "server/core/fields.h"
 #include "server/core/files.h"
@@ -58,14 +62,18 @@ Json task_of(const Imported& task) {
   return problem_of(task).at("task");
 }
 
-/// y = x + 1 over rows.
-std::string definition() {
-  const Json shape = Json::array({"rows"});
+/// y = x + 1 over rows; `more`: y = x + 1 + r.
+std::string definition(bool more = false) {
+  const Json rows{{"shape", {"rows"}}, {"dtype", "float32"}};
+  Json inputs{{"x", rows}};
+  if (more) inputs["r"] = rows;
+  const std::string run =
+      more ? "def run(r, x):\n    return x + 1 + r\n" : "def run(x):\n    return x + 1\n";
   return Json{{"name", "one_more"},
               {"axes", {{"rows", {{"type", "var"}}}}},
-              {"inputs", {{"x", {{"shape", shape}, {"dtype", "float32"}}}}},
-              {"outputs", {{"y", {{"shape", shape}, {"dtype", "float32"}}}}},
-              {"reference", "import torch\n\n\ndef run(x):\n    return x + 1\n"}}
+              {"inputs", inputs},
+              {"outputs", {{"y", rows}}},
+              {"reference", "import torch\n\n\n" + run}}
       .dump();
 }
 
@@ -76,9 +84,31 @@ std::string workload(int rows, const Json& x = {{"type", "random"}}, const Json&
 }
 
 /// A workload whose input is in a file.
-std::string recorded(int rows) {
+std::string recorded(int rows, const std::string& file = "x") {
   return workload(
-      rows, {{"type", "safetensors"}, {"path", "./blobs/x.safetensors"}, {"tensor_key", "x"}});
+      rows,
+      {{"type", "safetensors"}, {"path", "./blobs/" + file + ".safetensors"}, {"tensor_key", "x"}});
+}
+
+constexpr std::size_t kFloat = sizeof(float);
+
+/// A file of safetensors with one tensor: 1/8, 2/8, 3/8, ….
+std::string tensors_file(const std::string& type, const std::vector<int>& shape,
+                         std::size_t element) {
+  const auto bytes = static_cast<std::size_t>(shape.at(0)) * element;
+  const Json offsets{0, bytes};
+  const auto header =
+      Json{{"x", {{"dtype", type}, {"shape", shape}, {"data_offsets", offsets}}}}.dump();
+  std::string file(sizeof(std::uint64_t) + header.size() + bytes, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(file.data(), &length, sizeof length);
+  header.copy(file.data() + sizeof length, header.size());
+  for (int i = 0; i < shape.at(0); ++i) {
+    const float value = static_cast<float>(i + 1) / 8;
+    std::memcpy(file.data() + file.size() - bytes + static_cast<std::size_t>(i) * sizeof value,
+                &value, sizeof value);
+  }
+  return file;
 }
 
 }  // namespace
@@ -154,25 +184,64 @@ TEST_CASE("workloads without sizes, too many, and a low ratio are said", "[pytho
   CHECK(task_of(task).at("matched_ratio") == 0.5);
 }
 
-TEST_CASE("workloads with recorded inputs are left out, and refused where there are no others",
+TEST_CASE("recorded inputs are carried into the problem; workloads without theirs are left out",
           "[python]") {
-  const Imported task("one_more",
-                      {{"one_more/definition.json", definition()},
-                       {"one_more/workload.jsonl", workload(32) + recorded(48) + workload(64)}});
+  const Imported task("suite/problems/one_more",
+                      {{"suite/problems/one_more/definition.json", definition(true)},
+                       {"suite/problems/one_more/workload.jsonl",
+                        recorded(48) + recorded(48, "second") + recorded(5, "short") +
+                            recorded(7, "gone") + workload(32)},
+                       {"suite/blobs/x.safetensors", tensors_file("F32", {48}, kFloat)},
+                       {"suite/blobs/second.safetensors", tensors_file("F32", {48}, kFloat)},
+                       {"suite/blobs/short.safetensors", tensors_file("F32", {5}, kFloat)}});
 
-  CHECK(task.said.find("1 of 3 workloads are left out: their inputs are recorded") !=
+  CHECK(task.said.find("1 of 5 workloads are left out: their inputs are recorded, as in "
+                       "./blobs/gone.safetensors: that file is neither beside the problem") !=
         std::string::npos);
-  CHECK(task_of(task).at("cases").size() == 2);
+  CHECK(task.said.find("1 of 4 workloads are left out: the definition makes, or has recorded") !=
+        std::string::npos);
+  const auto cases = task_of(task).at("cases");
+  REQUIRE(cases.size() == 2);
+  CHECK(cases.at(0) == Json{{"dims", {{"rows", 48}}}, {"weight", 2}});
+  CHECK(cases.at(1) == Json{{"dims", {{"rows", 5}}}, {"weight", 1}});
+  std::filesystem::remove_all(task.folder / "suite");  // the problem needs nothing of it
+  CHECK(task.passes("own"));
+  // Right at the recorded values, 1/8, 2/8, …, alone.
+  const std::string at_recorded = "def run(r, x):\n    steps = torch.arange(1, len(x) + 1) / 8\n";
+  CHECK(task.passes("recorded", at_recorded + "    return steps + 1 + r\n"));
+  CHECK_FALSE(task.passes("wrong", at_recorded + "    return steps + 2 + r\n"));
+}
 
-  REQUIRE(write_file(task.folder / "one_more/workload.jsonl", recorded(48)));
-  REQUIRE(write_file(task.folder / "one_more/blobs/x.safetensors", "anything"));
-  const auto refused =
-      task.answered("import_problem", {{"path", "one_more"}, {"output_dir", "other"}});
+TEST_CASE("recorded inputs that are absent, too large, malformed or all that there is are refused",
+          "[python]") {
+  const Imported task("one_more", {{"one_more/definition.json", definition()},
+                                   {"one_more/workload.jsonl", workload(32)}});
+  const auto refused = [&](const std::string& content, const std::string& why,
+                           const std::string& path = "./blobs/x.safetensors") {
+    INFO(why);
+    REQUIRE(
+        write_file(task.folder / "one_more/workload.jsonl",
+                   workload(48, {{"type", "safetensors"}, {"path", path}, {"tensor_key", "x"}})));
+    if (!content.empty())
+      REQUIRE(write_file(task.folder / "one_more/blobs/x.safetensors", content));
+    const auto said =
+        task.answered("import_problem", {{"path", "one_more"}, {"output_dir", "other"}});
+    CHECK_FALSE(said.status.clean());
+    CHECK_FALSE(std::filesystem::exists(task.folder / "other"));
+    CHECK((said.out + said.err).find(path) != std::string::npos);
+    CHECK((said.out + said.err).find(why) != std::string::npos);
+  };
 
-  CHECK_FALSE(refused.status.clean());
-  CHECK(
-      (refused.out + refused.err).find("an import does not read safetensors, wherever they are") !=
-      std::string::npos);
+  refused("", "put the suite's recorded inputs there");
+  refused("", "below the checkout alone", "../outside.safetensors");
+  refused("", "below the checkout alone", "/etc/hostname");
+  refused("short", "its header would end at byte");
+  refused(tensors_file("F32", {48}, kFloat).substr(0, 100), "which has");
+  refused(tensors_file("F32", {49}, kFloat), "x is float32 [49]");
+  refused(tensors_file("F16", {48}, kFloat), "its shape needs 96");
+  refused(tensors_file("C64", {48}, kFloat), "the element type 'C64'");
+  refused(tensors_file("F32", {48}, kFloat), "all its inputs are recorded");
+  refused(std::string(std::size_t{17} << 20U, 'x'), "16777216");
 }
 
 TEST_CASE("code that a definition holds as text is refused with its line and the way on",
@@ -196,6 +265,9 @@ TEST_CASE("code that a definition holds as text is refused with its line and the
   const auto file = refused("open('/nobodys')");
   CHECK(file.find("reference.py:5: FileNotFoundError") != std::string::npos);
   CHECK(file.find("put what it reads into its source") != std::string::npos);
+  const auto memory = refused("kept = [bytearray(1 << 30) for _ in range(4096)]");
+  CHECK(memory.find("reference.py:5: MemoryError") != std::string::npos);
+  CHECK(memory.find("bytes of memory are allowed") != std::string::npos);
 }
 
 TEST_CASE("a file that stands for a problem is read with its folder", "[python]") {

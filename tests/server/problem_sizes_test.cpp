@@ -52,6 +52,43 @@ TEST_CASE("a kernel is built with the suite's constants, not with those of quick
   CHECK(task.passes("own"));
 }
 
+TEST_CASE("a size that a module's own code has is that of the case, for its kernel, too",
+          "[python]") {
+  constexpr const char* kKeeps = R"(import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.kept = torch.zeros(rows, width)
+
+    def forward(self, x, before):
+        self.kept.copy_(before)
+        self.kept = torch.tanh(x + self.kept.to(x.device))
+        return self.kept * 2
+
+
+rows, width = 512, 64
+
+
+def get_inputs():
+    return [torch.randn(rows, width), torch.randn(rows, width)]
+
+
+def get_init_inputs():
+    return [width]
+)";
+  const Imported task("keeps.py", {{"keeps.py", kKeeps}}, "64K");
+
+  const auto file = read_file(task.folder / "problem/problem.json");
+  REQUIRE(file);
+  const auto problem = Json::parse(*file).at("task");
+  const auto rows = problem.at("dims").at("rows").get<int>();
+  CHECK(rows < 512);
+  CHECK(problem.at("where") == Json{fmt::format("rows == {}", rows)});
+  CHECK(task.passes("own"));
+}
+
 TEST_CASE("what goes in multiples is reduced where the suite's size is too large to look at",
           "[python]") {
   const Imported task(

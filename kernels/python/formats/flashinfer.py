@@ -5,20 +5,24 @@ Var axes become dims, workloads cases. Random floating-point inputs are the serv
 what the definition makes itself, it makes here, too.
 """
 
+import base64
 import collections
 import json
 import math
 import re
 import time
+import zlib
 
 import torch
 
-from . import adapter, problem, sizes
+from . import adapter, problem, safetensors, sizes
 from .problem import Refused
 
 NAME = "flashinfer"
 LEAST_RATIO = 0.5  # of elements that match, in a contract
 RECORDED = "safetensors"
+MOST_RECORDED = 4 << 20  # bytes of recorded inputs, which ref.py holds
+MOST_RELATION = 1000  # characters
 FOUR_BITS = "float4_e2m1fn_x2"
 BLOCKS = (16, 32)  # elements of 4 bits with one scale
 TILE = 128  # what a size keeps that a reference cannot be asked about: some take no other
@@ -124,7 +128,7 @@ def read(files, asked):
     origin = "reference.py"
     files.within.add(origin)
     custom = definition.json.get("custom_inputs_entrypoint")
-    left_out = keep_made(definition) + keep_sized(definition) + keep_alike(definition)
+    left_out = keep_there(definition, asked) + keep_sized(definition) + keep_alike(definition)
     first = definition.workloads[0][1]
     kinds = {name: kind_of(first, name) for name in definition.json["inputs"]}
     if asked["fixed"]:
@@ -136,8 +140,9 @@ def read(files, asked):
             args.append(scalars[name])
             continue
         tensor = definition.tensor("inputs", name, spec, types)
-        given = kinds[name] == "custom" or not tensor["dtype"].startswith(("float", "bfloat"))
-        if given and kinds[name] != "custom":
+        made = kinds[name] in ("custom", RECORDED)
+        given = made or not tensor["dtype"].startswith(("float", "bfloat"))
+        if given and not made:
             random[tensor["name"]] = (tensor["dtype"], [str(e).replace("/", "//") for e in
                                                         tensor["shape"]])
         tensors.append({**tensor, "init": "given" if given else "normal"})
@@ -146,8 +151,12 @@ def read(files, asked):
                for name, spec in definition.json["outputs"].items()]
     tensors += outputs
     leaves = [{"tensor": one["name"]} for one in outputs]
-    looks = Looks(definition, {origin: text}, custom, scalars, tensors, types)
-    cases, changes, cut = cases_of(definition, tensors, asked, looks)
+    recordings = recordings_of(definition, files, asked, tensors) if RECORDED in kinds.values() else []
+    if recordings:
+        cases, changes, cut = recorded_cases(definition, recordings)
+    else:
+        looks = Looks(definition, {origin: text}, custom, scalars, tensors, types)
+        cases, changes, cut = cases_of(definition, tensors, asked, looks)
     plan = {"file": origin, "entry": "run", "inputs": custom or "", "args": args,
             "axes": {dim: name for name, dim in definition.dims.items()},
             "constants": definition.constants, "expressions": definition.expressions,
@@ -156,6 +165,8 @@ def read(files, asked):
             "random": random, "types": types}
     task = {"call": "function", "entry": "run", "tensors": tensors,
             **({"cases": cases} if definition.dims else {"dims": {}}),
+            **({"where": relations_of([case["dims"] for case in cases])}
+               if recordings and definition.dims else {}),
             "signature": {"args": args, "kwargs": {},
                           "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
             **tolerances(definition)}
@@ -166,7 +177,7 @@ def read(files, asked):
             "\n\n_suites_run = run\n\n\ndef run(*arguments):\n" \
             "    return as_bytes(_suites_run(*own_types(arguments)))\n"
     adapters = ["adapter.py", "function_adapter.py"]
-    if custom or random:
+    if custom or random or recordings:
         adapters.append("function_inputs.py")
     reference = problem.reference_text(f"definition.json of {definition.json['name'].replace('_', ' ')}",
                                        {origin: text}, ("FUNCTION", plan), *adapters)
@@ -175,12 +186,15 @@ def read(files, asked):
         changed.append(f"{', '.join(packed['outputs'])}: elements of 4 bits are compared by value, times "
                        "their scales where an output holds them")
         reference += f"\n\nPACKED = {problem.pretty(packed)}\n\n{problem.adapter('packed_check.py')}"
+    if recordings:
+        lines = ",\n".join(json.dumps(one) for one in recordings)
+        reference += f"\n\nRECORDED = [\n{lines}]\n\n\n{problem.adapter('recorded_inputs.py')}"
     title = definition.json["name"].replace("_", " ")
     return {"suite": NAME, "sources": {origin: text}, "task": task, "scaled": changes,
             "changed": changed, "title": title,
             "description": definition.json.get("description") or title, "v0": v0,
             "reference": reference,
-            "takes": lambda dims: True}
+            "takes": lambda dims: not recordings, "only": bool(recordings)}
 
 
 def packed_outputs(outputs, types, task):
@@ -224,18 +238,100 @@ def keep(definition, wanted, why):
     return [f"{left} of {whole} workloads are left out: {why}"] if left else []
 
 
-def keep_made(definition):
-    """Leaves the workloads whose inputs can be made: a file with recorded ones is not read, and a reference
-    behind walls could not open it."""
-    place, first = definition.workloads[0]
-    said = keep(definition, lambda one: all(entry.get("type") != RECORDED for entry in one["inputs"].values()),
-                "their inputs are recorded, in files of safetensors that an import does not read")
+def keep_there(definition, asked):
+    """Leaves the workloads whose recorded inputs were found."""
+    def absent(one):
+        paths = [str(entry.get("path")) for entry in one["inputs"].values() if entry.get("type") == RECORDED]
+        return next((path for path in paths if path not in asked["recorded"]), None)
+    lost = [(place, absent(one)) for place, one in definition.workloads if absent(one)]
+    if not lost:
+        return []
+    place, path = lost[0]
+    why = f"{path}: {asked['unread'].get(path, 'it is not there')}"
+    said = keep(definition, lambda one: not absent(one), f"their inputs are recorded, as in {why}")
     if not definition.workloads:
-        path = next(entry.get("path") for entry in first["inputs"].values() if entry.get("type") == RECORDED)
-        raise Refused(f"{place}: its inputs are recorded in {path}; an import does not read safetensors, "
-                      "wherever they are, and no workload has other inputs: give create_run a kernel and "
-                      "a reference whose inputs() makes such values")
+        raise Refused(f"{place}: its inputs are recorded in {why}; or give create_run a kernel and a "
+                      "reference whose inputs() makes such values")
     return said
+
+
+def recordings_of(definition, files, asked, tensors):
+    """The recorded inputs of the workloads, as many as a problem gets: sizes, and each tensor's element type,
+    shape and bytes. Leaves these workloads."""
+    specs = {one["name"]: one for one in tensors}
+    opened, kept, left = {}, [], {}
+    seen, room = [], MOST_RECORDED
+    for place, one in definition.workloads:
+        dims = {dim: int(one["axes"][name]) for name, dim in definition.dims.items()}
+        total = sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, dims))
+                    for tensor in tensors)
+        found, size = {}, 0
+        for name, entry in one["inputs"].items():
+            if entry["type"] != RECORDED:
+                continue
+            path = entry["path"]
+            if path not in opened:
+                files.used[path] = asked["recorded"][path]
+                opened[path] = safetensors.tensors_in(base64.b64decode(files.used[path]), path)
+            found[definition.names[name]] = recorded_tensor(
+                opened[path], path, entry.get("tensor_key", name), specs[definition.names[name]], dims)
+            size += len(found[definition.names[name]][2])
+        longer = seen if dims in seen else [*seen, dims]
+        why = f"its buffers need {total} bytes, and {asked['bytes']} are the most" \
+            if total > asked["bytes"] else \
+            f"recorded inputs of a problem are {MOST_RECORDED} bytes at most" if size > room else \
+            "a problem gets as many sizes as one relation can name" \
+            if max(map(len, relations_of(longer)), default=0) > MOST_RELATION else ""
+        if why:
+            left[why] = left.get(why, 0) + 1
+            continue
+        seen, room = longer, room - size
+        kept.append(((place, one), {"dims": dims, "tensors": {
+            name: [kind, shape, base64.b64encode(zlib.compress(content)).decode()]
+            for name, (kind, shape, content) in found.items()}}))
+    definition.cut = [f"{count} of {len(definition.workloads)} workloads are left out: {why}"
+                      for why, count in left.items()]
+    drawn = [name for name, spec in definition.json["inputs"].items()
+             if spec["shape"] is not None and kind_of(definition.workloads[0][1], name) != RECORDED]
+    if not drawn:
+        raise Refused(f"{definition.workloads[0][0]}: all its inputs are recorded, as in {path}, so a kernel "
+                      "that knows the answers would pass: give create_run a kernel and a reference whose "
+                      "inputs() makes such values anew")
+    if not kept:
+        raise Refused(f"{definition.workloads[0][0]}: {'; '.join(left)}, and recorded inputs have the sizes "
+                      "that they have: import it for a larger device, or give create_run a kernel and a "
+                      "reference whose inputs() makes smaller ones")
+    definition.workloads = [workload for workload, _ in kept]
+    return [recording for _, recording in kept]
+
+
+def recorded_tensor(there, path, key, spec, dims):
+    """A tensor of an opened file, which has to be what the definition says."""
+    if key not in there:
+        raise Refused(f"{path}: it has no tensor {key!r}; it has {', '.join(sorted(there)[:8]) or 'none'}")
+    kind, shape, content = there[key]
+    wanted = [sizes.evaluated(text, dims) for text in spec["shape"]]
+    if kind != spec["dtype"] or (shape or [1]) != wanted:
+        raise Refused(f"{path}: {key} is {kind} {shape}, where the workload has {spec['dtype']} {wanted}")
+    return {"float8_e4m3": "float8_e4m3fn"}.get(kind, kind), wanted, content
+
+
+def recorded_cases(definition, recordings):
+    """A case for each size, as it was recorded."""
+    weights = collections.Counter(tuple(one["dims"].items()) for one in recordings)
+    return [{"dims": dict(dims), "weight": weight} for dims, weight in weights.items()], [], [
+        *definition.cut, "inputs are recorded, so it has no other sizes than its cases'; recordings of one "
+        "size take turns"]
+
+
+def relations_of(cases):
+    """That the dims are those of one of the cases: what all have in common, and that of the largest
+    differences from each case the least is 0."""
+    common = {name: size for name, size in cases[0].items() if all(one[name] == size for one in cases)}
+    differences = ["max(" + ",".join(f"{name}-{size},{size}-{name}" for name, size in one.items()
+                                     if name not in common) + ")" for one in cases]
+    return [*(f"{name} == {size}" for name, size in common.items()),
+            *([f"min({','.join(differences)}) == 0"] if len(cases) > 1 else [])]
 
 
 def keep_sized(definition):
@@ -256,14 +352,15 @@ def keep_alike(definition):
         return tuple(sorted((name, repr(value)) for name, value in numbers_of(definition, one).items()))
 
     def custom(one):
-        return tuple(name for name in definition.json["inputs"] if kind_of(one, name) == "custom")
+        return tuple((name, kind_of(one, name)) for name in definition.json["inputs"]
+                     if kind_of(one, name) in ("custom", RECORDED))
 
     def most(key):
         counts = collections.Counter(key(one) for _, one in definition.workloads)
         return max(counts, key=counts.get)
     made = most(custom)
     said = keep(definition, lambda one: custom(one) == made,
-                "the definition makes other inputs of theirs than of most")
+                "the definition makes, or has recorded, other inputs of theirs than of most")
     common = most(numbers)
     names = dict.fromkeys(name for _, one in definition.workloads for name, _ in numbers(one))
     return said + keep(definition, lambda one: numbers(one) == common,

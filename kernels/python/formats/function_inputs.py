@@ -14,6 +14,8 @@ def inputs(seed, **dims):
         raise located(error, SOURCES) from error
     found = {FUNCTION["names"][name]: as_bytes(value.to(device)) for name, value in made.items()
              if isinstance(value, torch.Tensor)}
+    if "RECORDED" in globals():
+        found.update(recorded(seed, dims, device))
     for name, (kind, shape) in FUNCTION["random"].items():
         extents = [int(eval(text, {"__builtins__": {}}, dict(axes))) for text in shape]
         if kind == "bool":

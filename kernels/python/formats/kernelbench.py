@@ -6,6 +6,7 @@ both sides. Looking at the problem runs it on torch's meta device, which compute
 
 import ast
 import inspect
+import symtable
 import time
 
 import torch
@@ -164,6 +165,26 @@ class ModuleFile:
     def places(self, seen):
         return {place: 0 if place in self.varying else number
                 for place, number in places_of(*seen[1:]).items()}
+
+    def fixed_by_code(self, values, origin):
+        """The sizes that the Model takes from its own file: it refuses the inputs of another file."""
+        def moved(name):
+            return any(one.partition("[")[0] in read_by_code(self.v0) for one in origin[name]) and \
+                not self.takes_inputs_of({one: values[name] + 1 for one in origin[name]})
+        return [name for name in values if moved(name)]
+
+    def takes_inputs_of(self, others):
+        try:
+            with torch.device(self.built_on), torch.no_grad():
+                ours, theirs = (adapter.loaded(self.sources, self.file_name, {**self.small, **one},
+                                               self.looks_on) for one in ({}, others))
+                init = theirs.get_init_inputs()
+                model = ours.Model(**init) if isinstance(init, dict) else ours.Model(*init)
+            with torch.device(self.looks_on), torch.no_grad():
+                model.to(self.looks_on)(*theirs.get_inputs())
+        except Exception:
+            return False
+        return True
 
     def varied(self):
         """Finds the places whose numbers follow the inputs' values: they are no sizes."""
@@ -383,6 +404,8 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     where = [*(f"{name} >= {value}" for name, value in least.items()),
              *(f"{name} % {step} == 0" for name, step in steps.items())]
 
+    fixed = [] if cases else module.fixed_by_code(values, origin)
+
     def total(now):
         return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
                    for tensor in builder.tensors)
@@ -397,6 +420,13 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
 
     fitting, changes = fit(values)
     changed = problem.bytes_note(builder.types)
+    if fixed:
+        where += [f"{name} == {fitting[name]}" for name in fixed]
+        changed.append(f"{', '.join(fixed)}: no other size than the case's, because the module keeps a "
+                       "state of the size that stands in its file")
+        module.v0 = with_constants(module.v0, {constant: fitting[name] for name in fixed
+                                               for constant in origin[name]
+                                               if constants[constant] != fitting[name]})
     if cases is not None:
         workload, changes, left = fitted(cases, constants, {name: origin[name] for name in dims}, fit)
         fitting = workload[0]["dims"]
@@ -517,6 +547,30 @@ def flops_text(module, origin, dims):
             rest //= value
             names.append(dim)
     return "*".join([str(rest), *names])
+
+
+def read_by_code(text):
+    """Names of the module that its classes and functions read; not those that make the inputs."""
+    found = set()
+
+    def look(table, makers):
+        for part in table.get_children():
+            if part.get_name() not in makers:
+                found.update(one.get_name() for one in part.get_symbols()
+                             if one.is_global() and one.is_referenced())
+                look(part, ())
+    look(symtable.symtable(text, "kernel", "exec"), ("get_inputs", "get_init_inputs"))
+    return found
+
+
+def with_constants(text, values):
+    """The text with these values of its constants, each behind the suite's own."""
+    lines = text.splitlines(True)
+    changes = adapter.Changes(values, "cuda")
+    for node in reversed(ast.parse(text).body):
+        _, *after = changes.statement(node)
+        lines[node.end_lineno:node.end_lineno] = [f"{ast.unparse(one)}\n" for one in after]
+    return "".join(lines)
 
 
 def first_version(module, types, args):

@@ -113,6 +113,23 @@ TEST_CASE("an exception in the reference names its line", "[lab]") {
   CHECK(report.error().message.find("ValueError: odd") != std::string::npos);
 }
 
+TEST_CASE("a reference that takes all memory is refused with its limit, one that takes much is not",
+          "[lab]") {
+  PythonFixture fixture;
+  const std::string head =
+      "import numpy\n\ndef reference(x, n, **kw):\n    kept = [numpy.empty(1 << 27) for _ in "
+      "range(";
+
+  const auto all = fixture.check(head + "4096)]\n    return 2 * x\n");
+  const auto much = fixture.check(head + "2)]\n    return 2 * x\n");
+
+  REQUIRE_FALSE(all);
+  CHECK(all.error().message.find("out_of_memory: MemoryError") != std::string::npos);
+  CHECK(all.error().message.find("bytes of memory are allowed") != std::string::npos);
+  REQUIRE(much);
+  CHECK(much->passed);
+}
+
 TEST_CASE("a reference that writes nothing is refused", "[lab]") {
   PythonFixture fixture;
   const auto contract = fixture.contract("def reference(**kw):\n    pass\n");

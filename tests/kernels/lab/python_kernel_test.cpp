@@ -75,6 +75,32 @@ TEST_CASE("a Python kernel that raises only on the judge's inputs is at fault",
   CHECK(has_reason(report, "fault_exception"));
 }
 
+TEST_CASE("a Python kernel that takes all memory is refused with its limit",
+          "[lab][python-kernel]") {
+#if defined(__SANITIZE_ADDRESS__)
+  SKIP("a sanitized worker has no limit: it maps terabytes of shadow memory");
+#endif
+  PythonKernelFixture fixture;
+  // Nothing of it is touched: what counts memory in use would wait for the deadline.
+  const std::string takes = "kept = [np.empty(1 << 27) for _ in range(64)]\n";
+
+  const auto first = fixture.build("import numpy as np\ndef run_kernel(x, y, n):\n    " + takes +
+                                   "    y[:] = 2 * x\n");
+  const auto later = fixture.check(
+      "import numpy as np\ndef run_kernel(x, y, n):\n    if abs(x).max() > 50: " + takes +
+      "    y[:] = 2 * x\n");
+  const auto within = fixture.check(
+      "import numpy as np\ndef run_kernel(x, y, n):\n    kept = np.empty(3 << 26)\n"
+      "    y[:] = 2 * x\n");
+
+  REQUIRE_FALSE(first.build.ok);
+  CHECK(first.build.error_class == "out_of_memory");
+  CHECK(first.build.errors.at(0).line == 3);
+  CHECK(first.build.errors.at(0).message.find("bytes of memory are allowed") != std::string::npos);
+  CHECK(has_reason(later, "fault_out_of_memory"));
+  CHECK(within.passed);
+}
+
 TEST_CASE("a Python kernel that never returns is killed", "[lab][python-kernel][slow]") {
   PythonKernelFixture fixture;
 
