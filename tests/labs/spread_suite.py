@@ -240,13 +240,26 @@ def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
 
 
 def a_run_whose_lab_is_lost_once_stays(_, place):
-    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    """Nothing is said of a lab that comes back as it was; one with another compiler is told and recorded."""
+    path = place.folder / "path"
+    path.write_text("")
+    client = place.serving_alike([f"PATH=$(cat {path})$PATH; export PATH; {mortal(place, 'far1')}", place.lab("far2")])
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
-    killed_for_good(place, client)
-    (place.folder / "far1-gone").unlink()
-    expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
+
+    def checked_again():
+        killed_for_good(place, client)
+        (place.folder / "far1-gone").unlink()
+        text = place.told(client, "check_correctness", {"run": run})
+        has(text, "passed: true")
+        return text
+    text = checked_again()
     expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
+    expect("has changed" not in text and steps(place, run, "environment") == 0, f"nothing has changed: {text}")
+    path.write_text(f"{other_compiler(place)}:")
+    has(checked_again(), "this has changed: g++", "now 99.1.0", "a gain over them may be the compiler's")
+    expect(steps(place, run, "environment") == 1, "the ledger has it")
+    expect("has changed" not in place.told(client, "check_correctness", {"run": run}), "it is said once")
     client.close()
     place.audit()
 
