@@ -61,13 +61,11 @@ class WatchedMachine::Looks {
     const auto changed = differences(traits_for(before, before.environment), here, "now");
     if (changed.empty()) return "";
     return fmt::format(
-        "\nSince run {} recorded what it is measured with, this has changed: {}. It is recorded "
-        "now, "
+        "\nSince run {} recorded what it is measured with, this has changed: {}. It is recorded, "
         "and in env_check.md. Verdicts stand: versions are compared within one session, never by "
         "times from before and after. Noise and roofs are measured again for another driver. "
         "Kernels that are built keep their binaries: with another compiler, a gain over them may "
-        "be "
-        "the compiler's.",
+        "be the compiler's.",
         run.text, fmt::join(changed, "; "));
   }
 
