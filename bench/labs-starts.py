@@ -7,8 +7,8 @@ imitated.
 
     bench/labs-starts.py RATCHET [RATCHET...] [--branches N] [--start S] [--turn S]
 
-Prints a row for each ratchet, such as one before a change and one after, with one lab and with two. Of races only
-the time until all have been timed once: on a processor it takes far longer to flush the caches before each call.
+Prints a row for each ratchet, such as one before a change and one after, with one lab and with two, until the last
+race has timed all once. On a processor it takes far longer to flush the caches before each call of a race.
 """
 
 import argparse
@@ -41,10 +41,10 @@ def code(name, milliseconds):
     return CODE.format(name=name, ns=round(milliseconds * 1e6))
 
 
-def until_timed(said, phase):
-    """Seconds from a phase's first word to the end of its race's first round."""
+def timed(said, phase):
+    """When a phase's first word was said, and when its race's first round was over."""
     begin = next(when for when, text in said if text.startswith(phase))
-    return next(when for when, text in said if when > begin and text.startswith("timed")) - begin
+    return begin, next(when for when, text in said if when > begin and text.startswith("timed"))
 
 
 class Starts(labs.Checks):
@@ -105,17 +105,17 @@ def main():
     parser.add_argument("--turn", type=float, default=0.13)
     options = parser.parse_args()
     options.processor, options.kernel = True, None
-    print("| ratchet | labs | checks, s | screening until its first round, s | the last race until its first, s "
-          "| two against one: checks | all three |")
+    print("| ratchet | labs | until a lab has no more to check, s | its screening until its first round, s "
+          "| the last race until its first, s | until then, s | two against one |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for ratchet in options.ratchets:
         one = None
         for count, fact in Starts(ratchet, options).play().items():
-            parts = [fact["phases_s"]["checking"],
-                     *(until_timed(fact["said"], phase) for phase in ("screening", "confirming"))]
-            one = one or parts
-            ratios = f"{parts[0] / one[0]:.2f} | {sum(parts) / sum(one):.2f}" if count == 2 else " | "
-            print(f"| {ratchet} | {count} | {' | '.join(f'{part:.1f}' for part in parts)} | {ratios} |", flush=True)
+            (screens, first), (races, last) = (timed(fact["said"], phase) for phase in ("screening", "confirming"))
+            one = one or last
+            ratio = f"{last / one:.2f}" if count == 2 else ""
+            print(f"| {ratchet} | {count} | {screens:.1f} | {first - screens:.1f} | {last - races:.1f} | {last:.1f} "
+                  f"| {ratio} |", flush=True)
 
 
 if __name__ == "__main__":

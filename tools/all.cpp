@@ -9,6 +9,7 @@
 #include "server/core/long_running.h"
 #include "server/core/storage.h"
 #include "tools/lab_time.h"
+#include "tools/watched_machine.h"
 
 namespace ratchet {
 namespace {
@@ -95,12 +96,15 @@ std::vector<Tool> all_tools(const Services& services) {
   };
   const auto room = std::make_shared<Room>(services.storage);
   const bool labs = !services.lab.labs().empty();
+  const WatchedMachine machine(services.runs, services.lab);
   for (auto& tool : tools) {
+    const bool measures = tool.info.effect == Effect::uses_device;
+    if (measures && tool.input_schema.at("properties").contains("run"))
+      tool = machine.told_by(std::move(tool));
     if (labs && tool.input_schema.at("properties").contains("run"))
       tool = on_labs(std::move(tool), services.runs, services.lab);
     if (tool.info.builds) tool = within_quota(std::move(tool), room);
-    if (tool.info.effect == Effect::uses_device)
-      tool = long_running(std::move(tool), services.jobs);
+    if (measures) tool = long_running(std::move(tool), services.jobs);
   }
   return tools;
 }

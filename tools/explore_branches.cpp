@@ -4,12 +4,14 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/arrivals.h"
 #include "tools/builds.h"
 #include "tools/grid.h"
+#include "tools/shares.h"
 #include "tools/sources.h"
 
 namespace ratchet {
@@ -20,6 +22,7 @@ constexpr int kHeatSamples = 12;       // of a sweep, doubled with every halving
 constexpr std::size_t kHeat = 7;       // beside the incumbent, all alive at once
 constexpr int kLastRace = static_cast<int>(kFinalists) + 1;  // with the incumbent
 const Ahead kOthers{.others = true};
+const Ahead kLast{.races = {kLastRace}};
 
 struct BranchArg {
   std::optional<std::string> source;
@@ -73,9 +76,10 @@ class Exploration {
 
   Status run(const std::vector<BranchArg>& branches) {
     if (auto done = read(branches); !done) return done;
-    if (auto done = build_and_check(); !done) return done;
-    if (auto done = screen(by_lab(working()), kScreeningSamples, {.races = {kLastRace}}); !done)
-      return done;
+    if (auto done = build_check_and_screen(); !done) return done;
+    // Those of a lab that was lost.
+    const auto left = shares_.unscreened([](const auto&) { return true; });
+    if (auto done = screen(by_lab(left), kScreeningSamples, kLast); !done) return done;
     Branches last;
     for (const auto index : finalists(fact_.branches)) last.push_back(&fact_.branches[index]);
     return confirm(last);
@@ -84,7 +88,7 @@ class Exploration {
   [[nodiscard]] BranchesFact take() { return std::move(fact_); }
 
  private:
-  using Branches = std::vector<BranchResult*>;
+  using Branches = Shares::Branches;
 
   Status read(const std::vector<BranchArg>& branches) {
     for (std::size_t i = 0; i < branches.size(); ++i) {
@@ -216,10 +220,11 @@ class Exploration {
     }
   }
 
-  /// Each branch is checked as soon as it is built.
-  Status build_and_check() {
+  /// Each branch is checked as soon as it is built, and those that passed on a lab are screened
+  /// there as soon as nothing is left to check: labs do not wait for each other.
+  Status build_check_and_screen() {
     Status built;
-    Status checked;
+    Status done;
     {
       const std::jthread builder([&] {
         built = build();
@@ -227,21 +232,26 @@ class Exploration {
       });
       std::vector<Piece> pieces;
       for (std::size_t i = 0; i < fact_.branches.size(); ++i)
-        pieces.push_back({{}, [this, i](Lab& lab, const Contract& there) {
-                            const bool here = arrivals_.wait(i);
-                            auto& branch = fact_.branches[i];
-                            const auto ahead = ahead_of_check(there);
-                            if (!here || !branch.candidate.build.ok) return Status{};
-                            return check(branch, lab, there, ahead);
-                          }});
-      checked = lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
+        pieces.push_back(
+            {{}, [this, i](Lab& lab, const Contract& there) { return serve(i, lab, there); }});
+      done = lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
     }
     if (!built) return built;
-    if (!checked) return checked;
-    note_builds();
+    if (!done) return done;
     for (auto& branch : fact_.branches)
       if (branch.correctness) note_check(branch);
     return {};
+  }
+
+  /// Checks a branch, and screens where it was the lab's last.
+  Status serve(std::size_t index, Lab& lab, const Contract& there) {
+    if (!arrivals_.wait(index)) return {};
+    auto& branch = fact_.branches[index];
+    const auto ahead = begin(index, there);
+    if (branch.candidate.build.ok)
+      if (auto done = check(branch, lab, there, ahead); !done) return done;
+    const auto heat = last_of(index, there);
+    return heat.empty() ? Status{} : screen_at(lab, there, heat, kScreeningSamples, kLast);
   }
 
   static void note_check(BranchResult& branch) {
@@ -263,10 +273,11 @@ class Exploration {
 
   /// What a lab does after the check that begins there: more checks, the screening of those that
   /// passed, and at home the last race.
-  Ahead ahead_of_check(const Contract& there) {
+  Ahead begin(std::size_t index, const Contract& there) {
     const std::scoped_lock lock(ahead_);
+    shares_.begin(index);
     Ahead ahead;
-    ahead.checks = ++begun_ < fact_.branches.size() ? 1 : 0;
+    ahead.checks = shares_.all_begun() ? 0 : 1;
     const auto passed = std::ranges::count_if(fact_.branches, [&](const BranchResult& one) {
       return one.correctness && one.correctness->passed && one.lab == there.lab;
     });
@@ -274,6 +285,14 @@ class Exploration {
     ahead.races.push_back(static_cast<int>(passed) + 2);
     if (there.lab == permit_.contract.lab) ahead.races.push_back(kLastRace);
     return ahead;
+  }
+
+  /// What is left to screen on this lab, if all checks have begun.
+  Branches last_of(std::size_t index, const Contract& there) {
+    const std::scoped_lock lock(ahead_);
+    if (!shares_.all_begun()) return {};
+    if (!std::exchange(noted_, true)) note_builds();
+    return shares_.heat_of(index, there.lab);
   }
 
   Status check(BranchResult& branch, Lab& lab, const Contract& there, const Ahead& ahead) {
@@ -286,14 +305,6 @@ class Exploration {
     branch.correctness = *std::move(report);
     branch.lab = there.lab;
     return {};
-  }
-
-  Branches working() {
-    Branches all;
-    for (auto& branch : fact_.branches)
-      if (branch.correctness && branch.correctness->passed && branch.reasons.empty())
-        all.push_back(&branch);
-    return all;
   }
 
   /// Those that the same lab has built and checked.
@@ -311,13 +322,18 @@ class Exploration {
     for (const auto& heat : heats)
       pieces.push_back(
           {heat.front()->lab, [this, &heat, samples, &ahead](Lab& lab, const Contract& there) {
-             const bool home = there.lab == permit_.contract.lab;
-             if (auto done = race(lab, there, heat, samples, home ? ahead : kOthers); !done)
-               return done;
-             for (auto* branch : heat) branch->lab = there.lab;
-             return Status{};
+             return screen_at(lab, there, heat, samples, ahead);
            }});
     return lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
+  }
+
+  Status screen_at(Lab& lab, const Contract& there, const Branches& heat, int samples,
+                   const Ahead& ahead) {
+    const bool home = there.lab == permit_.contract.lab;
+    if (auto done = race(lab, there, heat, samples, home ? ahead : kOthers); !done) return done;
+    for (auto* branch : heat)
+      if (branch->lab != there.lab) branch->lab = there.lab;  // which others read
+    return {};
   }
 
   /// The last race decides: on the run's own lab.
@@ -376,8 +392,9 @@ class Exploration {
   BranchesFact fact_;
   Arrivals arrivals_;  // of builds
   std::mutex ahead_;   // guards the next, and what checks have found while they go on
-  std::size_t begun_ = 0;
-  Branches ranked_;  // of a sweep: the last to be screened first
+  Shares shares_{fact_.branches};
+  bool noted_ = false;  // why builds are not worth a comparison
+  Branches ranked_;     // of a sweep: the last to be screened first
 };
 
 Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,

@@ -13,11 +13,11 @@ namespace {
 /// What becomes of a run after a call on it failed; empty: it stays where it is.
 std::string taken_over(const RunId& run, Runs& runs, Lab& lab, CallContext& call) {
   const auto on = runs.labs().measured_on(run);
-  if (!on || !*on || call.canceled()) return "";
-  const auto next = lab.successor(**on, call);
+  if (!on || on->lab.empty() || call.canceled()) return "";
+  const auto next = lab.successor(*on, call);
   if (!next) return "\n" + next.error().message + "\n" + next.error().hint;
-  if (!*next || !runs.labs().move(run, (*on)->lab, **next)) return "";
-  return "\n" + taken_over_text(**on, **next);
+  if (!*next || !runs.labs().move(run, on->lab, **next)) return "";
+  return "\n" + taken_over_text(*on, **next);
 }
 
 }  // namespace

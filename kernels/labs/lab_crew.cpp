@@ -27,38 +27,16 @@ bool is_over_budget(const Error& error) {
   return error.code == ErrorCode::not_permitted;
 }
 
-std::map<std::string, std::string> traits_of(const Environment& environment) {
-  std::map<std::string, std::string> traits{{"ratchet", environment.ratchet_version},
-                                            {"walls", environment.sandbox}};
-  for (const auto& one : environment.devices) {
-    const auto name = fmt::format("{} device {}", name_of(one.kind), one.index);
-    traits[name] =
-        fmt::format("{} ({}, {} multiprocessors)", one.name, one.arch, one.multiprocessors);
-    traits[name + ", driver"] = one.driver;
-  }
-  for (const auto& tool : environment.tools) traits[tool.name] = tool.found ? tool.version : "none";
-  return traits;
-}
-
-std::string text_of(const std::map<std::string, std::string>& traits) {
+std::string text_of(const Traits& traits) {
   std::string text;
   for (const auto& [name, value] : traits) text += fmt::format("{}: {}\n", name, value);
   return text;
 }
 
-/// What the first trait that is not the same is here and there; empty: all are.
-std::optional<std::string> difference(const std::map<std::string, std::string>& here,
-                                      const std::map<std::string, std::string>& there) {
-  std::map<std::string, std::string> all = here;
-  all.insert(there.begin(), there.end());
-  const auto value = [](const auto& traits, const std::string& name) {
-    const auto found = traits.find(name);
-    return found == traits.end() ? std::string("none") : found->second;
-  };
-  for (const auto& [name, either] : all)
-    if (value(here, name) != value(there, name))
-      return fmt::format("{}: {}, there {}", name, value(here, name), value(there, name));
-  return std::nullopt;
+/// The first; empty: there is none.
+std::optional<std::string> difference(const Traits& here, const Traits& there) {
+  auto all = differences(here, there);
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
 }  // namespace
@@ -271,7 +249,9 @@ Result<std::optional<std::string>> LabCrew::unlike(Index index, const MeasuredOn
   auto& there = lab(index);
   const auto environment = there.environment(run.device, call);
   if (!environment) return environment.error();
-  if (auto unlike = difference(traits_of(run.environment), traits_of(*environment))) return unlike;
+  if (auto unlike =
+          difference(traits_of(run.environment, run.device), traits_of(*environment, run.device)))
+    return unlike;
   if (!run.noise) return std::optional<std::string>{};
   const auto noise = there.noise(run.kind, run.device, run.noise->time_ns, call);
   if (!noise) return noise.error();

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "kernels/labs/lab_scheduler.h"
 #include "kernels/labs/remote_lab.h"
+#include "server/facts/traits.h"
 
 namespace ratchet {
 
@@ -57,8 +57,6 @@ class LabCrew {
   void end(std::chrono::milliseconds patience);
 
  private:
-  /// What a verdict or a time may depend on, by name.
-  using Traits = std::map<std::string, std::string>;
   struct Site {
     std::string name, group;
     bool alone = true;                   ///< in its group

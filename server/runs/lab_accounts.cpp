@@ -33,18 +33,18 @@ Status LabAccounts::record(const RunId& run, LabMeter& meter) {
   return {};
 }
 
-Result<std::optional<MeasuredOn>> LabAccounts::measured_on(const RunId& run) {
+Result<MeasuredOn> LabAccounts::measured_on(const RunId& run) {
   const auto loaded = store_.load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
   const auto& contract = state.contract.contract;
-  if (!contract.lab) return std::optional<MeasuredOn>{};
-  MeasuredOn on{*contract.lab, contract.device_kind, contract.device, state.environment, {}};
+  MeasuredOn on{
+      contract.lab.value_or(""), contract.device_kind, contract.device, state.environment, {}};
   for (const auto& version : state.versions)
     if (version.profile && !version.profile->comparisons.empty())
       on.noise = SeenNoise{version.profile->comparisons.front().noise_floor,
                            version.profile->timing.median.value};
-  return std::optional(std::move(on));
+  return on;
 }
 
 Status LabAccounts::move(const RunId& run, const std::string& from, const std::string& to) {

@@ -28,8 +28,8 @@ class LabAccounts {
   /// Records what a meter counted for the run, if it did. Never changes the stage.
   Status record(const RunId& run, LabMeter& meter);
 
-  /// Empty: on this machine.
-  Result<std::optional<MeasuredOn>> measured_on(const RunId& run);
+  /// Without a name of a lab: on this machine.
+  Result<MeasuredOn> measured_on(const RunId& run);
   /// Another lab takes the run over. Errors: `conflict` if it is no longer on `from`.
   Status move(const RunId& run, const std::string& from, const std::string& to);
 

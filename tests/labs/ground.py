@@ -95,6 +95,13 @@ class LabPlace(Place):
         expect(self.rows_kept() == before, f"nothing is recorded of a call that failed: {error}")
         return error
 
+    def told(self, client, tool, arguments):
+        """The text of an answer, which a model reads."""
+        result = client.server.request("tools/call", {"name": tool, "arguments": {**arguments, "wait_s": 300}})
+        text = "".join(part.get("text", "") for part in result.get("content", []))
+        expect(not result.get("isError"), f"{tool} is answered: {text}")
+        return text
+
     def whole_round(self, client, lab, **more):
         """A run that is compiled, checked and profiled on a lab; its id."""
         run = self.create(client, lab=lab, **more)

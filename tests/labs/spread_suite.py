@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import time
 
 from ground import expect, has, must, state_of, steps, wait_until
 from place import below
@@ -43,11 +44,27 @@ def labs_of(explored):
     return {one["lab"] for one in explored["branches"]}
 
 
+def said_by(client, job):
+    """What a job says until it ends."""
+    said = []
+    while (state := client.server.answer("run_status", {"job": job})[0]["job"])["state"] == "working":
+        if (text := state.get("message", "")) and said[-1:] != [text]:
+            said.append(text)
+        time.sleep(0.03)
+    return said
+
+
 def branches_go_to_both_labs(_, place):
+    """A lab that has no more to check screens its own, while the other still checks."""
     client = place.serving_alike([place.lab("far1"), place.lab("far2")])
     run = ready_to_explore(place, client, "box-1")
-    given = [branch(1), branch(2), branch(3, wrong=True), branch(4), branch(5), branch(6)]
-    explored = must(client, "explore_branches", {"run": run, "branches": given})
+    given = [branch(1), branch(2), branch(3, wrong=True), branch(4), branch(5), branch(300)]  # the last is slow
+    job = place.started(client, "explore_branches", {"run": run, "branches": given})
+    said = said_by(client, job)
+    explored, error = place.ended(client, job)
+    expect(error is None, f"it is explored: {error}")
+    first = next(i for i, text in enumerate(said) if text.startswith("screening"))
+    expect(any(text.startswith("check case") for text in said[first:]), f"no lab waits for the other: {said}")
     expect(labs_of(explored) == {"box-1", "box-2"}, f"each branch names its lab: {explored}")
     states = [one["status"] for one in explored["branches"]]
     expect(states[2] == "incorrect" and states.count("incorrect") == 1, f"verdicts as here: {states}")
@@ -223,13 +240,26 @@ def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
 
 
 def a_run_whose_lab_is_lost_once_stays(_, place):
-    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    """Nothing is said of a lab that comes back as it was; one with another compiler is told and recorded."""
+    path = place.folder / "path"
+    path.write_text("")
+    client = place.serving_alike([f"PATH=$(cat {path})$PATH; export PATH; {mortal(place, 'far1')}", place.lab("far2")])
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
-    killed_for_good(place, client)
-    (place.folder / "far1-gone").unlink()
-    expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
+
+    def checked_again():
+        killed_for_good(place, client)
+        (place.folder / "far1-gone").unlink()
+        text = place.told(client, "check_correctness", {"run": run})
+        has(text, "passed: true")
+        return text
+    text = checked_again()
     expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
+    expect("has changed" not in text and steps(place, run, "environment") == 0, f"nothing has changed: {text}")
+    path.write_text(f"{other_compiler(place)}:")
+    has(checked_again(), "this has changed: g++", "now 99.1.0", "a gain over them may be the compiler's")
+    expect(steps(place, run, "environment") == 1, "the ledger has it")
+    expect("has changed" not in place.told(client, "check_correctness", {"run": run}), "it is said once")
     client.close()
     place.audit()
 
