@@ -1,9 +1,9 @@
 #include "kernels/build/fewer_blocks.h"
 
 namespace ratchet {
+namespace {
 
-std::string_view fewer_blocks_code() {
-  return R"cuda(
+constexpr std::string_view kFewerBlocks = R"cuda(
 #include <cuda_runtime.h>
 
 extern "C" cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t,
@@ -82,6 +82,11 @@ extern "C" cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, di
   return __real_cudaLaunchKernel(kernel, grid, block, arguments, launch.given, stream);
 }
 )cuda";
+
+}  // namespace
+
+std::string_view fewer_blocks_code() {
+  return kFewerBlocks;
 }
 
 }  // namespace ratchet

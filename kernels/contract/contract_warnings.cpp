@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/tolerance.h"
@@ -13,12 +15,12 @@
 #include "server/facts/unit_roundoff.h"
 
 namespace ratchet {
+namespace {
 
-std::vector<Reason> contract_warnings(const Contract& contract) {
-  std::vector<Reason> warnings;
-  const auto warn = [&](std::string code, std::string message) {
-    warnings.push_back({std::move(code), std::move(message), {}});
-  };
+using Warn = std::function<void(std::string code, std::string message)>;
+
+/// What their values are and how closely they are compared.
+void warn_of_tensors(const Contract& contract, const Warn& warn) {
   for (const auto& tensor : contract.tensors) {
     const bool values = contract.judge && (tensor.dtype == DType::i8 || tensor.dtype == DType::i16);
     const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean && !values;
@@ -50,6 +52,16 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
                        "correct values of {} may fail; use larger tolerances",
                        used.rtol, used.atol, name_of(tensor.dtype), least, tensor.name));
   }
+}
+
+}  // namespace
+
+std::vector<Reason> contract_warnings(const Contract& contract) {
+  std::vector<Reason> warnings;
+  const auto warn = [&](std::string code, std::string message) {
+    warnings.push_back({std::move(code), std::move(message), {}});
+  };
+  warn_of_tensors(contract, warn);
   const auto dims = std::ranges::count(contract.parameters, ParameterKind::dim, &Parameter::kind);
   const bool same_shapes = std::ranges::all_of(contract.tensors, [&](const TensorSpec& tensor) {
     return tensor.shape == contract.tensors[0].shape;

@@ -125,17 +125,17 @@ Dims names_in(const Contract& contract, const Dims& dims) {
   return names;
 }
 
-Result<bool> holds(std::string_view text, const Dims& names) {
-  const auto relation = read_relation(text);
-  if (!relation)
-    return invalid_argument(fmt::format("\"{}\" compares nothing", text.substr(0, 80)),
+Result<bool> holds(std::string_view relation, const Dims& names) {
+  const auto parts = read_relation(relation);
+  if (!parts)
+    return invalid_argument(fmt::format("\"{}\" compares nothing", relation.substr(0, 80)),
                             "Write two expressions with <=, <, ==, !=, > or >= between them, such "
                             "as nnz <= m*n.");
-  const auto left = evaluate_integer(relation->left, names);
+  const auto left = evaluate_integer(parts->left, names);
   if (!left) return left.error();
-  const auto right = evaluate_integer(relation->right, names);
+  const auto right = evaluate_integer(parts->right, names);
   if (!right) return right.error();
-  return compare(*left, relation->comparison, *right);
+  return compare(*left, parts->comparison, *right);
 }
 
 bool keeps_relations(const Contract& contract, const Dims& dims) {

@@ -83,7 +83,8 @@ bool is_missing_warps(std::string_view id) {
 }
 
 /// Neither roof is near: the finding that promises most tells what else limits the device.
-Class bound_by_finding(const DiagnosisFinding* first, double compute, double memory, Class found) {
+Class bound_by_finding(const DiagnosisFinding* first, double compute, double memory,
+                       const Class& found) {
   if (first == nullptr) return {Bound::latency, found.evidence, Confidence::medium};
   const auto evidence = both(found.evidence, first->title + ": " + first->evidence);
   // Not at its limit, but busier than all else with what is wasted.

@@ -22,7 +22,8 @@ void launch_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& 
   const double launch = busy ? 2500 : 4400;
   std::vector<std::string> evidence{shown("median_ns", median),
                                     shown("launches per call", input.launches)};
-  if (!metrics[metric::kSm] && !metrics[metric::kMemory]) evidence.push_back("no unit was counted");
+  if (!metrics[metric::kSm] && !metrics[metric::kMemory])
+    evidence.emplace_back("no unit was counted");
   findings.add("launch-bound", "The call is mostly launch overhead", std::move(evidence),
                launch * std::max(1, input.launches) / median, kLaunchBoundNs / median);
 }

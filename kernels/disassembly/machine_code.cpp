@@ -30,7 +30,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 int line_number(std::string_view text) {
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return std::max(value, 0);
 }
 
 /// Removes and returns the first word.

@@ -24,7 +24,7 @@ constexpr std::string_view kWayOn =
     "docs/problems.md says what each format needs; with another kernel and reference, call "
     "create_run with those instead.";
 
-constexpr std::size_t kMostStack = 64 * 1024;
+constexpr std::size_t kMostStack = std::size_t{64} << 10U;
 
 /// What python/problems.py answers.
 struct Read {

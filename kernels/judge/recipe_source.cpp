@@ -33,8 +33,8 @@ constexpr std::array kGrid{
 
 std::uint64_t number_of(std::string_view hex_seed) {
   std::uint64_t number = 0;
-  std::from_chars(hex_seed.data(), hex_seed.data() + std::min<std::size_t>(16, hex_seed.size()),
-                  number, 16);
+  const auto digits = hex_seed.substr(0, 16);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
   return number;
 }
 

@@ -40,7 +40,7 @@ class CompiledReference : public Reference {
     }
     if (!shadow_) return std::nullopt;
     auto answered = shadow_->execute(plan, arena, 0, call);
-    if (answered && *answered) return *std::move(*answered);
+    if (answered && *answered) return *std::move(answered);
     shadow_.reset();
     return std::nullopt;
   }

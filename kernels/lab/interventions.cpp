@@ -303,9 +303,9 @@ std::vector<Interventions::Variant> Interventions::variants(const Subject& subje
   }
   if (fewer || capped) call_.progress(0, std::nullopt, "building for interventions");
   std::vector<Variant> variants;
-  const auto add = [&](auto& build, Condition condition, std::string what) {
+  const auto add = [&](auto& build, Condition condition, const std::string& what) {
     if (!build) return;
-    auto made = effective(subject, build->get(), {.condition = condition, .what = std::move(what)});
+    auto made = effective(subject, build->get(), {.condition = condition, .what = what});
     if (made) variants.push_back(*std::move(made));
   };
   if (fewer) fewer->wait();

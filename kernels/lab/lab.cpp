@@ -300,7 +300,7 @@ Result<Candidate> LabParts::build(const Contract& contract, Source source, CallC
 
 Result<std::filesystem::path> LabParts::library_path(const Contract& contract,
                                                      const Candidate& candidate,
-                                                     const CallContext& call) {
+                                                     const CallContext& call) const {
   if (!candidate.build.ok)
     return Error{ErrorCode::wrong_stage, "this version's kernel did not build",
                  "Call submit_kernel."};
@@ -320,7 +320,7 @@ Result<std::filesystem::path> LabParts::library_path(const Contract& contract,
 }
 
 Result<std::string> LabParts::library_of(const Contract& contract, const Candidate& candidate,
-                                         const CallContext& call) {
+                                         const CallContext& call) const {
   const auto path = library_path(contract, candidate, call);
   if (!path) return path.error();
   auto library = read_file(*path);

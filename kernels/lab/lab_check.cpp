@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -98,6 +99,9 @@ class Reasons {
   std::map<std::string, Seen> seen_;
 };
 
+/// The seed of an execution, by its place in the plan.
+using SeedOf = std::function<std::string(const std::string& place)>;
+
 /// A check in progress.
 struct Check {
   Examiner& examiner;
@@ -116,6 +120,9 @@ struct Check {
   /// Signed mean errors over their RMS, by output; only those beyond the limit, else 0.
   std::map<std::string, std::vector<double>> leans{};
 
+  /// The steps, then what their answers leave open: slices, errors that lean, edge values.
+  Status run_plan(const Contract& contract, const ExaminedSizes& sizes,
+                  const std::vector<Step>& steps, const SeedOf& seed_of);
   Status run(const Step& step, std::string_view seed);
   Status run_slices(const Step& step, std::size_t most, std::string_view seed);
   Status run_edges(const Contract& contract, const ExaminedSizes& sizes, std::string_view seed);
@@ -124,6 +131,26 @@ struct Check {
   void judge_leans(const Step& step);
   void note_fault(const Step& step, const std::optional<Fault>& fault);
 };
+
+Status Check::run_plan(const Contract& contract, const ExaminedSizes& sizes,
+                       const std::vector<Step>& steps, const SeedOf& seed_of) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (report.fault || failures >= kMostFailures) break;
+    const auto place = steps[i].place();
+    call.progress(static_cast<double>(i), static_cast<double>(steps.size()), place);
+    if (auto done = run(steps[i], seed_of(place)); !done) return done;
+  }
+  for (std::size_t i = 0; i + sizes.edges < sizes.cases.size() && contract.judge; ++i) {
+    if (report.fault || failures > 0) break;
+    const Step step{&sizes.cases[i], i, 0, "slices"};
+    // All slices of the case that is timed, one of every other.
+    auto done = run_slices(step, i == 0 ? kMostSlices : 1, seed_of(step.place()));
+    if (!done) return done;
+  }
+  if (report.fault) return {};
+  judge_leans(steps.front());
+  return reasons.empty() ? run_edges(contract, sizes, seed_of("edge values")) : Status{};
+}
 
 Status Check::run(const Step& step, std::string_view seed) {
   // Once per case: the same input at another address.
@@ -319,7 +346,7 @@ Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidat
   auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
   // Who waits for the device would end what is left on it.
-  const auto follows = queue.wanted(*turn) ? Ahead{} : ahead;
+  const auto follows = DeviceQueue::wanted(*turn) ? Ahead{} : ahead;
   auto terms = judge_terms(contract);
   auto* const last = left_with(left, terms);
   const bool in_a_row = last != nullptr || follows.checks > 0;
@@ -340,10 +367,14 @@ Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidat
         examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, watch, call);
   }
   if (!report) return report.error();
-  if (examiner && (report->fault || !in_a_row)) aside.endings.add(std::move(examiner));
-  auto idle = examiner ? examiner->release() : IdleJudge{};
+  IdleJudge idle;
+  if (examiner && (report->fault || !in_a_row))
+    aside.endings.add(std::move(examiner));
+  else if (examiner)
+    idle = examiner->release();
   if (!follows.any()) aside = {};
-  if (sizes.check_follows && !queue.wanted(*turn)) start_candidates(contract, 1, aside.spares);
+  if (sizes.check_follows && !DeviceQueue::wanted(*turn))
+    start_candidates(contract, 1, aside.spares);
   queue.leave(*turn,
               std::make_unique<JudgeLeft>(std::move(terms), std::move(idle), std::move(aside)),
               follows.any());
@@ -379,29 +410,12 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   Check check{*examiner, *process, call, {}, {}, 0};
   if (process->fault() || *compiled)
     check.note_fault(steps.front(), process->fault() ? process->fault() : *compiled);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (check.report.fault || check.failures >= kMostFailures) break;
-    call.progress(static_cast<double>(i), static_cast<double>(steps.size()), steps[i].place());
-    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, steps[i].place());
-    if (auto done = check.run(steps[i], seed); !done) return done.error();
-  }
-  for (std::size_t i = 0; i + sizes.edges < sizes.cases.size() && contract.judge; ++i) {
-    if (check.report.fault || check.failures > 0) break;
-    const Step step{&sizes.cases[i], i, 0, "slices"};
-    // All slices of the case that is timed, one of every other.
-    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, step.place());
-    if (auto done = check.run_slices(step, i == 0 ? kMostSlices : 1, seed); !done)
-      return done.error();
-  }
-  if (!check.report.fault) check.judge_leans(steps.front());
-  if (!check.report.fault && check.reasons.empty()) {
-    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, "edge values");
-    if (auto done = check.run_edges(contract, sizes, seed); !done) return done.error();
-  }
+  const auto seed_of = std::bind_front(trial_seed, run_secret, candidate.build.binary_digest);
+  if (auto done = check.run_plan(contract, sizes, steps, seed_of); !done) return done.error();
   if (check.first_wrong && !check.report.fault) {
     const auto& step = *check.first_wrong;
-    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, step.place());
-    auto added = adds_onto(contract, candidate, {step.one->dims, step.distribution, seed, false},
+    auto added = adds_onto(contract, candidate,
+                           {step.one->dims, step.distribution, seed_of(step.place()), false},
                            check.wrong_outputs, call);
     if (!added) return added.error();
     if (*added) check.reasons.add(step, **added);

@@ -118,7 +118,7 @@ std::optional<Listing> listing_of_extensions(const std::vector<std::filesystem::
 }  // namespace
 
 Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& candidate,
-                                     CodeView view, const CallContext& call) {
+                                     CodeView view, const CallContext& call) const {
   const auto& toolchain = builder.toolchain();
   const auto& stop = call.stop();
   if (contract.implementation == Implementation::host_python)
@@ -148,7 +148,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
 
 Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract,
                                                         const Candidate& candidate,
-                                                        const CallContext& call) {
+                                                        const CallContext& call) const {
   if (contract.device_kind != DeviceKind::cuda)
     return unavailable("this kernel runs on the processor");
   if (!is_python(contract.implementation)) {

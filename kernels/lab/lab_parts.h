@@ -75,10 +75,10 @@ struct LabParts {
   /// A candidate's library in the build cache; built again if the cache no longer has it. Error
   /// `drift`: its bytes are no longer those recorded.
   Result<std::filesystem::path> library_path(const Contract& contract, const Candidate& candidate,
-                                             const CallContext& call);
+                                             const CallContext& call) const;
   /// Its bytes.
   Result<std::string> library_of(const Contract& contract, const Candidate& candidate,
-                                 const CallContext& call);
+                                 const CallContext& call) const;
   Result<StartPlan> start_plan(const Contract& contract, const Candidate& candidate,
                                CandidateProcess::Use use, int arenas, const CallContext& call);
   /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
@@ -130,11 +130,11 @@ struct LabParts {
   // lab_code.cpp; these need no turn on the device
   /// A disassembler's output for a candidate's binary.
   Result<Listing> listing_of(const Contract& contract, const Candidate& candidate, CodeView view,
-                             const CallContext& call);
+                             const CallContext& call) const;
   /// The GPU code in a candidate's binary, one cubin each.
   Result<std::vector<std::string>> gpu_codes_of(const Contract& contract,
                                                 const Candidate& candidate,
-                                                const CallContext& call);
+                                                const CallContext& call) const;
 
   // lab_ncu.cpp
   [[nodiscard]] Status check_engine(const Contract& contract, CounterEngine engine) const;

@@ -116,7 +116,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   }
   if (!session) return session.error();
   neighbors.look_again();
-  if (race.ahead.any() && !queue.wanted(*turn)) {
+  if (race.ahead.any() && !DeviceQueue::wanted(*turn)) {
     const bool race_follows = !race.ahead.races.empty();
     if (race_follows)
       start_ahead(contract, race.ahead, kNoLimit, aside.spares);

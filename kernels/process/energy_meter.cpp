@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <bit>
 #include <string_view>
 #include <utility>
 
@@ -15,11 +15,7 @@ constexpr int kSuccess = 0;  // nvmlReturn_t
 /// A function of a library; null if it has none of this name and version.
 template <class Function>
 Function symbol(void* library, const char* name) {
-  void* const found = ::dlsym(library, name);
-  Function function = nullptr;
-  static_assert(sizeof function == sizeof found);
-  std::memcpy(&function, &found, sizeof found);
-  return function;
+  return std::bit_cast<Function>(::dlsym(library, name));
 }
 
 std::string_view loading_error() {

@@ -45,8 +45,10 @@ bool arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, std::ve
                          int report, int highest) {
   // First to numbers that neither the parent nor the child uses: any of them may be in the way.
   const int first_free = highest + 2;
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if ((parked[i] = ::fcntl(wanted[i].first, F_DUPFD, first_free)) < 0) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    parked[i] = ::fcntl(wanted[i].first, F_DUPFD, first_free);
+    if (parked[i] < 0) return false;
+  }
   const int parked_report = ::fcntl(report, F_DUPFD, first_free);
   const int null = ::open("/dev/null", O_RDWR);
   const int parked_null = null < 0 ? -1 : ::fcntl(null, F_DUPFD, first_free);

@@ -138,9 +138,8 @@ Status Storage::admit() const {
 
 Result<std::int64_t> parse_size(std::string_view text) {
   std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, number);
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto unit = text.substr(static_cast<std::size_t>(stop - text.data()));
   const auto power = unit.empty() ? 0 : kSuffixes.find(unit.front()) + 1;
   const bool known = unit.empty() || (unit.size() == 1 && power != std::string_view::npos + 1);
   const auto shift = 10 * static_cast<unsigned>(known ? power : 0);

@@ -151,7 +151,7 @@ VersionRow row_of(const RunState& state, const VersionState& version) {
 
 }  // namespace
 
-Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, RunsOptions options) {
+Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, const RunsOptions& options) {
   auto store = RunStore::open(state_dir, options.durable, options.system_log);
   if (!store) return store.error();
   return std::unique_ptr<Runs>(new Runs(*std::move(store)));
@@ -220,8 +220,10 @@ Result<RunStatus> Runs::status(const RunId& run) {
   if (!chain) return chain.error();
   if (*chain) status.integrity.push_back(**chain);
   auto head = store_->ledger().kept_head();
-  if (head) status.ledger_head = *std::move(head);
-  if (!head) status.integrity.push_back({"ledger_broken", head.error().message, std::nullopt});
+  if (head)
+    status.ledger_head = *std::move(head);
+  else
+    status.integrity.push_back({"ledger_broken", head.error().message, std::nullopt});
   const auto on_disk = disk::inspect(state, disk::Extent::whole);
   status.integrity.insert(status.integrity.end(), on_disk.begin(), on_disk.end());
   if (const auto headline = headline_of(state)) status.headline = headline->text();
@@ -338,7 +340,7 @@ Result<RunView> Runs::extend(const RunId& run, int iterations) {
 }
 
 Result<ReportAnswer> Runs::write_report(const RunId& run, const std::string& retrospective) {
-  constexpr std::size_t kMostText = 64 * 1024;
+  constexpr std::size_t kMostText = std::size_t{64} << 10U;
   if (retrospective.size() > kMostText)
     return Error{ErrorCode::too_large,
                  fmt::format("retrospective: the text has {} bytes; at most {} are allowed",

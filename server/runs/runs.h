@@ -91,7 +91,7 @@ struct RunsOptions {
 class Runs {
  public:
   static Result<std::unique_ptr<Runs>> open(const std::filesystem::path& state_dir,
-                                            RunsOptions options = {});
+                                            const RunsOptions& options = {});
   ~Runs();
 
   /// Calls `observer` after every recorded fact that wrote or removed files, on the thread that

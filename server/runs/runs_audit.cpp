@@ -47,8 +47,8 @@ Status audit_run(RunStore& store, const RunId& run, AuditReport& report) {
 }
 
 std::string coverage(const ChainReport& chain) {
-  const auto text = fmt::format("{} records of all runs, chained since {}", chain.records,
-                                chain.since.empty() ? "an unknown time" : chain.since);
+  auto text = fmt::format("{} records of all runs, chained since {}", chain.records,
+                          chain.since.empty() ? "an unknown time" : chain.since);
   if (chain.linked_later == 0) return text;
   return text + fmt::format(
                     "; {} of them, up to record {}, were written by an older version and "

@@ -23,6 +23,7 @@ void check_function(const CodeFunction& function, std::string_view listing, Code
       check_view(part, listing);
     require(instruction.loop_depth >= 0 && instruction.loop_depth <= function.loops,
             "an instruction is in no more loops than there are");
+    require(instruction.line >= 0, "a line is a number of the source, or 0");
   }
   const auto code = summary_of(function, kind);
   require(code.instructions == static_cast<int>(function.instructions.size()) &&
@@ -38,7 +39,8 @@ void check_function(const CodeFunction& function, std::string_view listing, Code
 
 void code(std::string_view bytes) {
   for (const auto kind : {CodeKind::sass, CodeKind::host, CodeKind::amd})
-    for (const auto& function : read_code(bytes, kind)) check_function(function, bytes, kind);
+    for (const auto& function : read_code(bytes, kind, "k.hip"))  // as in the corpus
+      check_function(function, bytes, kind);
 }
 
 }  // namespace ratchet::fuzz

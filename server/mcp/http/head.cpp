@@ -68,10 +68,10 @@ std::variant<Header, HttpProblem> read_header(std::string_view line) {
 
 std::optional<HttpProblem> read_length(std::string_view value, const HeadLimits& limits,
                                        std::size_t& length) {
-  const char* const end = value.data() + value.size();
-  const auto read = std::from_chars(value.data(), end, length);
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), length);
   if (read.ec == std::errc::result_out_of_range) return HttpProblem{413, "the body is too large"};
-  if (read.ec != std::errc{} || read.ptr != end) return bad("Content-Length is not a number");
+  if (read.ec != std::errc{} || read.ptr != value.data() + value.size())
+    return bad("Content-Length is not a number");
   if (length > limits.body_bytes) return HttpProblem{413, "the body is larger than 16 MiB"};
   return std::nullopt;
 }

@@ -29,8 +29,7 @@ struct KeptHead {
 
 std::optional<KeptHead> parse_kept(std::string_view text) {
   KeptHead kept;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, kept.record);
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), kept.record);
   const auto digits = static_cast<std::size_t>(stop - text.data());
   if (code != std::errc{} || text.size() != digits + 2 + kKeptLink + kKeptCheck ||
       text[digits] != '-' || text[digits + 1 + kKeptLink] != '-')
@@ -180,20 +179,20 @@ std::string LedgerChain::kept_text(const ChainHead& head) const {
   return fmt::format("{}-{}-{}", head.record, link, check_of(*key_, head.record, link));
 }
 
-Result<HeadStanding> LedgerChain::compare(std::string_view text) const {
-  const auto kept = parse_kept(text);
-  if (!kept || !equal_in_constant_time(kept->check, check_of(*key_, kept->record, kept->link)))
+Result<HeadStanding> LedgerChain::compare(std::string_view kept) const {
+  const auto head = parse_kept(kept);
+  if (!head || !equal_in_constant_time(head->check, check_of(*key_, head->record, head->link)))
     return HeadStanding{};
-  HeadStanding standing{Standing::rolled_back, kept->record, 0, 0};
+  HeadStanding standing{Standing::rolled_back, head->record, 0, 0};
   auto query = database_->prepare(
       "SELECT (SELECT link FROM rows WHERE position=?1), (SELECT link FROM chain_start), (SELECT "
       "count(*) FROM rows WHERE position>?1), (SELECT coalesce(max(position),0) FROM rows)");
   if (!query) return query.error();
-  const auto found = query->bind(1, kept->record).step();
+  const auto found = query->bind(1, head->record).step();
   if (!found) return found.error();
-  const auto link = query->text(kept->record == 0 ? 1 : 0);
+  const auto link = query->text(head->record == 0 ? 1 : 0);
   standing.now = query->integer(3);
-  if (!link.starts_with(kept->link)) return standing;
+  if (!link.starts_with(head->link)) return standing;
   standing.since = query->integer(2);
   standing.standing = standing.since == 0 ? Standing::intact : Standing::extended;
   return standing;

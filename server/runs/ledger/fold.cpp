@@ -78,9 +78,34 @@ Status apply_extended(RunState& state, const ExtendedFact& fact) {
   return {};
 }
 
+/// Rows about the lab that a run has; empty if it is none.
+std::optional<Status> lab_row(RunState& state, const LedgerRow& row, const Entry& entry) {
+  if (row.kind == kind::kLabTime)
+    return with<LabUse>(row, entry.fact, [&](LabUse use) {
+      state.lab_use.seconds += use.seconds;
+      state.lab_use.cost += use.cost;
+      if (use.currency) state.lab_use.currency = std::move(use.currency);
+      return Status{};
+    });
+  if (row.kind == kind::kBudget)
+    return with<LabBudget>(row, entry.fact, [&](const LabBudget& budget) {
+      state.lab_budget = budget;
+      state.last_result = "the budget of labs was changed";
+      return Status{};
+    });
+  if (row.kind == kind::kMoved)
+    return with<MovedFact>(row, entry.fact, [&](const MovedFact& fact) {
+      state.contract.contract.lab = fact.to;
+      state.last_result = fmt::format("moved from lab {} to {}", fact.from, fact.to);
+      return Status{};
+    });
+  return std::nullopt;
+}
+
 Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
   if (auto done = fold::measurement_row(state, row, entry)) return *done;
   if (auto done = fold::search_row(state, row, entry)) return *done;
+  if (auto done = lab_row(state, row, entry)) return *done;
   auto& open = state.versions.back();
   if (row.kind == kind::kQuery)
     return with<QueryFact>(row, entry.fact, [&](QueryFact fact) {
@@ -119,25 +144,6 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
     return with<ReportFact>(row, entry.fact, [&](ReportFact fact) {
       state.ledger_head = std::move(fact.ledger_head);
       state.last_result = "reports written";
-      return Status{};
-    });
-  if (row.kind == kind::kLabTime)
-    return with<LabUse>(row, entry.fact, [&](LabUse use) {
-      state.lab_use.seconds += use.seconds;
-      state.lab_use.cost += use.cost;
-      if (use.currency) state.lab_use.currency = std::move(use.currency);
-      return Status{};
-    });
-  if (row.kind == kind::kBudget)
-    return with<LabBudget>(row, entry.fact, [&](const LabBudget& budget) {
-      state.lab_budget = budget;
-      state.last_result = "the budget of labs was changed";
-      return Status{};
-    });
-  if (row.kind == kind::kMoved)
-    return with<MovedFact>(row, entry.fact, [&](const MovedFact& fact) {
-      state.contract.contract.lab = fact.to;
-      state.last_result = fmt::format("moved from lab {} to {}", fact.from, fact.to);
       return Status{};
     });
   if (row.kind == kind::kAnalysis)

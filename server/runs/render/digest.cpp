@@ -22,7 +22,7 @@ std::string headline(const Profile& profile) {
     const auto at = evidence.find(mark);
     if (at == std::string::npos) return "not measured";
     const auto from = at + mark.size();
-    const auto end = std::min(evidence.find_first_of(";", from), evidence.size());
+    const auto end = std::min(evidence.find(';', from), evidence.size());
     return evidence.substr(from, end - from);
   };
   return markdown::field_table(
@@ -94,9 +94,9 @@ std::string code(const Subject& subject) {
 std::string hotspots(const Profile& profile) {
   if (!profile.hotspots) return "Not sampled: profile_kernel with metrics stalls does.\n";
   const auto& spots = *profile.hotspots;
-  const std::string remark = spots.degraded_reason
-                                 ? "Degraded: " + markdown::one_line(*spots.degraded_reason) + ".\n"
-                                 : "";
+  std::string remark = spots.degraded_reason
+                           ? "Degraded: " + markdown::one_line(*spots.degraded_reason) + ".\n"
+                           : "";
   if (spots.places.empty()) return remark;
   std::vector<std::vector<std::string>> rows;
   for (const auto& place : spots.places) {

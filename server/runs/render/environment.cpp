@@ -73,7 +73,7 @@ std::string devices(const Environment& environment) {
   for (const auto& device : environment.devices)
     rows.push_back({fmt::format("{} {}", name_of(device.kind), device.index), device.name,
                     device.arch, device.driver,
-                    fmt::format("{} MiB", device.memory_bytes / (1024 * 1024)),
+                    fmt::format("{} MiB", device.memory_bytes / (std::int64_t{1} << 20U)),
                     fmt::format("{} KiB", device.l2_bytes / 1024),
                     std::to_string(device.multiprocessors), device.uuid});
   return table({"Device", "Model", "Compute capability", "Driver", "Memory", "Last-level cache",

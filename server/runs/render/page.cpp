@@ -163,7 +163,7 @@ std::string bars_of(const RunState& state, std::string (*draw)(const VersionStat
 Rendered page(const RunState& state, const std::string& retrospective, const std::string& time) {
   const bool host = on_host(state);
   // What was not collected is said, except of what the device cannot have.
-  const auto or_none = [&](std::string plot) {
+  const auto or_none = [&](const std::string& plot) {
     return plot.empty() && !host ? R"(<p class="soft">Not collected.</p>)" : plot;
   };
   const auto& contract = state.contract.contract;
