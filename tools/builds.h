@@ -30,11 +30,11 @@ struct Built {
 
 /// Builds all sources side by side, on all labs that equal that of `contract`. Results are in the
 /// order of `orders`; a source that does not compile is a result, not an error. Errors: those of
-/// `Lab::build`; the first one, after all builds have ended. `built`, if given, is told of each
+/// `Lab::build`; the first one, after all builds have ended. `told`, if given, is called with each
 /// that compiles as soon as it is there, by any thread, more than once where a lab was lost.
 [[nodiscard]] Result<std::vector<Built>> build_all(
     Lab& lab, const Contract& contract, const std::vector<BuildOrder>& orders, CallContext& call,
-    const std::function<void(std::size_t order, const Built& one)>& built = {});
+    const std::function<void(std::size_t order, const Built& one)>& told = {});
 
 /// Builds a candidate on a lab that does not have it yet. Errors: `drift` if its binary is another
 /// there, and those of `Lab::build`.

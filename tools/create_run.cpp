@@ -273,6 +273,32 @@ std::optional<std::string> home_of(const std::optional<std::string>& named,
   return home ? home->name : named;
 }
 
+/// A seed that the caller knows weakens the claim; the contract records it.
+std::string secret_of(const CreateRunArgs& args) {
+  return args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
+}
+
+void warn_of_processor(const CreateRunArgs& args, const Contract& contract,
+                       std::vector<Reason>& warnings) {
+  const bool open = args.implementation.value_or("auto") == "auto" && !args.fork_from;
+  if (open && contract.device_kind == DeviceKind::host &&
+      (args.problem || is_python(contract.implementation)))
+    warnings.push_back({"no_gpu",
+                        "there is no GPU here that kernels can be built for and run on, so auto "
+                        "chose the processor",
+                        {}});
+}
+
+CreateRunAnswer answer_of(RunView view, const Contract& contract, const BuildRecord& build) {
+  CreateRunAnswer answer{std::move(view)};
+  answer.device = contract.device_name;
+  answer.implementation = contract.implementation;
+  answer.build = build;
+  answer.any_size = contract.any_size;
+  answer.lab = contract.lab;
+  return answer;
+}
+
 Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
                                const CallContext& caller) {
   Stopwatch watch;
@@ -294,26 +320,14 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   if (!prepared) return prepared.error();
   for (auto& part : prepared->spent) part.within = "preparing";
   watch.add(std::move(prepared->spent));
-  auto& environment = prepared->environment;
   auto& v0 = prepared->kernel;
   if (!v0.build.ok) return build_failure(v0.build);
-  // A seed that the caller knows weakens the claim; the contract records it.
-  const auto on_host = [&] {
-    const bool open = args.implementation.value_or("auto") == "auto" && !args.fork_from;
-    return open && contract->device_kind == DeviceKind::host &&
-           (args.problem || is_python(contract->implementation));
-  };
-  const std::string secret =
-      args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
+  const auto secret = secret_of(args);
   call.progress(1, 4, "testing the reference and the control answers");
   watch.begin("testing the reference");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
-  if (on_host())
-    warnings->push_back({"no_gpu",
-                         "there is no GPU here that kernels can be built for and run on, so auto "
-                         "chose the processor",
-                         {}});
+  warn_of_processor(args, *contract, *warnings);
   if (!args.any_size && !args.fork_from) {
     call.progress(2, 4, "trying v0 at odd and tiny sizes");
     watch.begin("odd and tiny sizes");
@@ -324,7 +338,7 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   call.progress(3, 4, "freezing the contract");
   watch.begin("freezing");
   auto view = services.runs.create({.contract = *contract,
-                                    .environment = std::move(environment),
+                                    .environment = std::move(prepared->environment),
                                     .v0 = v0,
                                     .warnings = *warnings,
                                     .output_dir = *output,
@@ -339,14 +353,9 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   if (auto kept = services.runs.labs().record(view->run, meter); !kept) return kept.error();
   auto status = services.runs.status(view->run);
   if (!status) return status.error();
-  CreateRunAnswer answer{*std::move(view)};
+  auto answer = answer_of(*std::move(view), *contract, v0.build);
   answer.contract_digest = status->contract_digest;
-  answer.device = contract->device_name;
-  answer.implementation = contract->implementation;
-  answer.build = v0.build;
-  answer.any_size = contract->any_size;
   answer.warnings = *std::move(warnings);
-  answer.lab = contract->lab;
   answer.spent = watch.stop();
   return answer;
 }

@@ -32,12 +32,13 @@ bool in_name(char c) {
 
 /// Where `name` next stands as a whole word; npos if it does not.
 std::size_t find_word(std::string_view text, std::string_view name, std::size_t from = 0) {
-  for (auto at = text.find(name, from); at != text.npos; at = text.find(name, at + 1)) {
+  for (auto at = text.find(name, from); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
     const auto end = at + name.size();
     if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end])))
       return at;
   }
-  return text.npos;
+  return std::string_view::npos;
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -79,15 +80,16 @@ std::vector<std::string_view> values_in_cpp(std::string_view line, std::string_v
     if (rest) values.push_back(trimmed(*rest));
     return values;
   }
-  for (auto at = find_word(line, name); at != line.npos; at = find_word(line, name, at + 1)) {
+  for (auto at = find_word(line, name); at != std::string_view::npos;
+       at = find_word(line, name, at + 1)) {
     const auto value = assigned(line.substr(at + name.size()));
     if (!value) continue;
     auto declared = line.substr(0, at);
     const auto begin = declared.find_last_of(";{}=") + 1;
     if (begin > 0 && line[begin - 1] == '=') continue;
     declared = declared.substr(begin);
-    if (find_word(declared, "const") != declared.npos ||
-        find_word(declared, "constexpr") != declared.npos)
+    if (find_word(declared, "const") != std::string_view::npos ||
+        find_word(declared, "constexpr") != std::string_view::npos)
       values.push_back(value->substr(0, value->find(';')));
   }
   return values;
@@ -113,7 +115,7 @@ Result<std::string> with_value(const std::string& source, const std::string& nam
     return invalid_argument(
         fmt::format("grid: {} is not a constant of the module", name),
         fmt::format("Add a line \"{} = {}\" at the top level and use it.", name, value));
-  if (find_word(source, name) == source.npos)
+  if (find_word(source, name) == std::string_view::npos)
     return invalid_argument(fmt::format("grid: the source does not mention {}", name),
                             "Name a macro or constant of the kernel.");
   return fmt::format("#define {} {}\n#line 1\n{}", name, value, source);
@@ -122,7 +124,8 @@ Result<std::string> with_value(const std::string& source, const std::string& nam
 /// Splits "NAME=8,16" at the first `=`; empty if that is not its form.
 std::optional<std::pair<std::string, std::string>> parts_of(const std::string& entry) {
   const auto equal = entry.find('=');
-  if (equal == entry.npos || equal == 0 || equal + 1 == entry.size()) return std::nullopt;
+  if (equal == std::string_view::npos || equal == 0 || equal + 1 == entry.size())
+    return std::nullopt;
   const auto name = entry.substr(0, equal);
   const auto values = entry.substr(equal + 1);
   const auto in_value = [](char c) {

@@ -63,7 +63,7 @@ constexpr std::array kNullDevices{"/dev/null", "/dev/zero", "/dev/full", "/dev/r
 bool is_one_gpu(std::string_view name) {
   constexpr std::string_view kGpu = "nvidia";
   return name.starts_with(kGpu) && name.size() > kGpu.size() &&
-         name.find_first_not_of("0123456789", kGpu.size()) == name.npos;
+         name.find_first_not_of("0123456789", kGpu.size()) == std::string_view::npos;
 }
 
 /// Nodes of the GPU's driver that every program with kernels opens.

@@ -212,7 +212,8 @@ LabScheduler::Decisions LabScheduler::expect(Lab home, std::size_t jobs, Clock::
   expire(now, decisions);
   auto& record = labs_[home];
   if (!record.pool) return decisions;
-  const auto able = static_cast<std::size_t>(record.pool->live + record.group->starting);
+  const auto able = static_cast<std::size_t>(record.pool->live) +
+                    static_cast<std::size_t>(record.group->starting);
   for (auto missing = jobs - std::min(jobs, able); missing > 0; --missing)
     if (!start_one(*record.group, *record.pool, decisions)) break;
   return decisions;

@@ -97,76 +97,73 @@ Result<std::vector<RaceLine>> race(Lab& lab, const wire::Race& request, CallCont
   return lab.race(request.contract, entrants, request.race, request.secret, call);
 }
 
-const std::map<std::string, Method, std::less<>>& methods() {
-  static const std::map<std::string, Method, std::less<>> all{
-      {"environment", method<wire::Environment>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.environment(r.device, call);
-       })},
-      {"plan", method<wire::Plan>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.plan(r.task, r.kernel, r.reference, call);
-       })},
-      {"build", method<wire::Build>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.build(r.contract, r.source, call);
-       })},
-      {"prepare", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.prepare(r.contract, call);
-       })},
-      {"validate_task", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.validate_task(r.contract, r.secret, call);
-       })},
-      {"refused_size", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.refused_size(r.contract, r.candidate, r.secret, call);
-       })},
-      {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.check(r.contract, r.candidate, r.ahead, r.secret, call);
-       })},
-      {"search_values", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.search_values(r.contract, {&r.candidate, pointer(r.yardstick), r.seconds},
-                                  r.secret, call);
-       })},
-      {"profile", method<wire::ProfileOf>([](Lab& lab, const auto& r, CallContext& call) {
-         const ProfileRequest request{
-             &r.candidate, pointer(r.parent), pointer(r.v0), pointer(r.best), r.seconds,
-             r.search,     r.metrics,         r.names,       r.engine,        r.verify};
-         return lab.profile(r.contract, request, r.secret, call);
-       })},
-      {"import_profile", method<wire::Import>(import)},
-      {"benchmark", method<wire::Benchmark>([](Lab& lab, const auto& r, CallContext& call) {
-         const BenchmarkRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
-                                        r.baselines,     r.num_warmup,      r.num_trials,
-                                        r.discard_first, r.prewarm_calls,   r.cache_mode,
-                                        r.host_time,     r.values};
-         return lab.benchmark(r.contract, request, r.secret, call);
-       })},
-      {"sanitize", method<wire::Sanitize>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.sanitize(r.contract, {&r.candidate, r.tools, r.dims}, call);
-       })},
-      {"compile", method<CompileRequest>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.compile(r, call);
-       })},
-      {"disassemble", method<wire::Disassemble>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.disassemble(r.contract, r.candidate, r.request, call);
-       })},
-      {"check_sass", method<wire::CheckSass>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.check_sass(r.contract, r.candidate, pointer(r.parent), r.ids, call);
-       })},
-      {"roofline", method<wire::Roofline>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.roofline(r.contract, r.profile, call);
-       })},
-      {"compare", method<wire::Compare>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.compare(r.contract, {&r.a, pointer(r.profile_a)}, {&r.b, pointer(r.profile_b)},
-                            call);
-       })},
-      {"race", method<wire::Race>(race)},
-      {"noise", method<wire::Noise>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.noise(r.kind, r.device, r.time_ns, call);
-       })},
-      {"ceilings", method<wire::Ceilings>([](Lab& lab, const auto& r, CallContext& call) {
-         return lab.ceilings(r.device, r.kind, r.refresh, call);
-       })},
-  };
-  return all;
-}
+const std::map<std::string, Method, std::less<>> kMethods{
+    {"environment", method<wire::Environment>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.environment(r.device, call);
+     })},
+    {"plan", method<wire::Plan>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.plan(r.task, r.kernel, r.reference, call);
+     })},
+    {"build", method<wire::Build>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.build(r.contract, r.source, call);
+     })},
+    {"prepare", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.prepare(r.contract, call);
+     })},
+    {"validate_task", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.validate_task(r.contract, r.secret, call);
+     })},
+    {"refused_size", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.refused_size(r.contract, r.candidate, r.secret, call);
+     })},
+    {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.check(r.contract, r.candidate, r.ahead, r.secret, call);
+     })},
+    {"search_values", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.search_values(r.contract, {&r.candidate, pointer(r.yardstick), r.seconds},
+                                r.secret, call);
+     })},
+    {"profile", method<wire::ProfileOf>([](Lab& lab, const auto& r, CallContext& call) {
+       const ProfileRequest request{&r.candidate, pointer(r.parent), pointer(r.v0), pointer(r.best),
+                                    r.seconds,    r.search,          r.metrics,     r.names,
+                                    r.engine,     r.verify};
+       return lab.profile(r.contract, request, r.secret, call);
+     })},
+    {"import_profile", method<wire::Import>(import)},
+    {"benchmark", method<wire::Benchmark>([](Lab& lab, const auto& r, CallContext& call) {
+       const BenchmarkRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
+                                      r.baselines,     r.num_warmup,      r.num_trials,
+                                      r.discard_first, r.prewarm_calls,   r.cache_mode,
+                                      r.host_time,     r.values};
+       return lab.benchmark(r.contract, request, r.secret, call);
+     })},
+    {"sanitize", method<wire::Sanitize>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.sanitize(r.contract, {&r.candidate, r.tools, r.dims}, call);
+     })},
+    {"compile", method<CompileRequest>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.compile(r, call);
+     })},
+    {"disassemble", method<wire::Disassemble>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.disassemble(r.contract, r.candidate, r.request, call);
+     })},
+    {"check_sass", method<wire::CheckSass>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.check_sass(r.contract, r.candidate, pointer(r.parent), r.ids, call);
+     })},
+    {"roofline", method<wire::Roofline>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.roofline(r.contract, r.profile, call);
+     })},
+    {"compare", method<wire::Compare>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.compare(r.contract, {&r.a, pointer(r.profile_a)}, {&r.b, pointer(r.profile_b)},
+                          call);
+     })},
+    {"race", method<wire::Race>(race)},
+    {"noise", method<wire::Noise>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.noise(r.kind, r.device, r.time_ns, call);
+     })},
+    {"ceilings", method<wire::Ceilings>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.ceilings(r.device, r.kind, r.refresh, call);
+     })},
+};
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -333,8 +330,8 @@ class Service {
   }
 
   Result<Json> result_of(const wire::Message& request, const std::stop_token& stop) {
-    const auto found = methods().find(request.method);
-    if (found == methods().end())
+    const auto found = kMethods.find(request.method);
+    if (found == kMethods.end())
       return invalid_argument(fmt::format("method: a lab cannot {}", request.method));
     Json body = request.body.value_or(Json::object());
     if (auto done = unpack(request.files, sources_.path(), body); !done) return done.error();
@@ -427,7 +424,7 @@ Status serve_until_end(Service& service, LabStream& stream, milliseconds silence
 std::map<std::string, Json> lab_schemas() {
   std::map<std::string, Json> all{
       {"message", {{"protocol", wire::kProtocol}, {"message", schema_of<wire::Message>()}}}};
-  for (const auto& [name, method] : methods())
+  for (const auto& [name, method] : kMethods)
     all[name] = {
         {"protocol", wire::kProtocol}, {"request", method.request()}, {"answer", method.answer()}};
   return all;

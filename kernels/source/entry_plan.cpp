@@ -78,7 +78,8 @@ bool defines(std::string_view text, std::string_view name) {
     for (const std::string_view keyword : {"def ", "class "})
       if (line.starts_with(keyword)) line.remove_prefix(keyword.size());
     auto at = imports ? line.find(name) : line.starts_with(name) ? 0 : std::string_view::npos;
-    for (; at != std::string_view::npos; at = imports ? line.find(name, at + 1) : line.npos)
+    for (; at != std::string_view::npos;
+         at = imports ? line.find(name, at + 1) : std::string_view::npos)
       if ((at == 0 || !word(line[at - 1])) &&
           (at + name.size() == line.size() || !word(line[at + name.size()])))
         return true;

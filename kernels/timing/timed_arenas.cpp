@@ -195,9 +195,9 @@ Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contrac
 Status ArenaSource::launch_trials(const CallContext& call) {
   trials_.reset();
   auto trials = DeviceTrials::launch(parts_, contract_, room_, call);
-  if (trials) trials_ = *std::move(trials);
-  return trials || trials.error().code == ErrorCode::unavailable ? Status{}
-                                                                 : Status(trials.error());
+  if (!trials) return trials.error().code == ErrorCode::unavailable ? Status{} : trials.error();
+  trials_ = *std::move(trials);
+  return {};
 }
 
 /// None where the device has none; then there is a judge.

@@ -49,7 +49,8 @@ void add(const fs::path& folder, std::string_view name, std::string_view text) {
   const bool inside = path.is_relative() && std::ranges::none_of(path, [](const fs::path& part) {
                         return part == ".." || part.native().size() > 64;
                       });
-  if (!inside || name.empty() || name.size() > 512 || name.find('\0') != name.npos) return;
+  if (!inside || name.empty() || name.size() > 512 || name.find('\0') != std::string_view::npos)
+    return;
   std::error_code failed;
   fs::create_directories((folder / path).parent_path(), failed);
   std::ofstream(folder / path, std::ios::binary) << text;
@@ -61,7 +62,7 @@ void fill(const fs::path& folder, std::string_view bytes) {
     const auto name = bytes.substr(kMark.size(), line - kMark.size());
     bytes.remove_prefix(std::min(line + 1, bytes.size()));
     const auto next = bytes.starts_with(kMark) ? 0 : bytes.find("\n=== ");
-    const auto end = next == bytes.npos ? bytes.size() : next == 0 ? 0 : next + 1;
+    const auto end = next == std::string_view::npos ? bytes.size() : next == 0 ? 0 : next + 1;
     add(folder, name, bytes.substr(0, end));
     bytes.remove_prefix(end);
   }

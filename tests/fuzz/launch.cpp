@@ -36,11 +36,12 @@ void check_written(const Launch& launch) {
 /// In the host function, "i64(…)" holds a dim or a number of an expression.
 void check_numbers(std::string_view stub) {
   constexpr std::string_view kNumber = "i64(";
-  for (auto at = stub.find(kNumber); at != stub.npos; at = stub.find(kNumber, at)) {
+  for (auto at = stub.find(kNumber); at != std::string_view::npos; at = stub.find(kNumber, at)) {
     at += kNumber.size();
     const auto text = stub.substr(at, stub.find(')', at) - at);
     if (text.starts_with("a_")) continue;
-    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    const bool digits =
+        !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
     require(digits && (text == "0" || !text.starts_with('0')),
             "a number of an expression is a decimal number in C++");
   }

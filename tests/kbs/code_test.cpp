@@ -56,8 +56,9 @@ TEST_CASE("a file of the wiki has at most 150 lines, 300 with warp group product
       const auto text = test::read_text(file);
       const std::string_view fence = text.starts_with("#") ? "\n# ---\n" : "\n// ---\n";
       const auto code = std::string_view(text).substr(text.find(fence) + fence.size());
-      const bool long_one = name.starts_with("attention") || code.find("wgmma.mma") != code.npos ||
-                            code.find("tcgen05.mma") != code.npos;
+      const bool long_one = name.starts_with("attention") ||
+                            code.find("wgmma.mma") != std::string_view::npos ||
+                            code.find("tcgen05.mma") != std::string_view::npos;
       INFO(name);
       CHECK(std::ranges::count(code, '\n') <= (long_one ? 300 : 150));
     }

@@ -36,7 +36,7 @@ Error error_of(const TaskRequest& request) {
 }
 
 bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
+  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST_CASE("a kernel that adds onto its output is told so where the contract does
   const auto& message = adds.reasons.front().message;
   INFO(message);
   CHECK(message.find("y: ") == 0);
-  CHECK(message.find("passes when it starts at zero: declare `init: zeros`") != message.npos);
+  CHECK(message.find("passes when it starts at zero: declare `init: zeros`") !=
+        std::string_view::npos);
   CHECK(task.check(kWrites, "normal").passed);
 }
 
