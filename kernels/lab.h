@@ -51,9 +51,10 @@ class Lab {
   static Result<std::unique_ptr<Lab>> open(LabOptions options);
   virtual ~Lab() = default;
 
-  /// Probes toolchains, counter permission (by profiling a real kernel), the host, and the given
-  /// GPU or all GPUs. Errors: the given GPU does not exist.
+  /// Probes toolchains, the host, the given GPU or all GPUs, and the permission for counters (by
+  /// profiling a real kernel), which `machine` leaves out. Errors: the given GPU does not exist.
   virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
+  virtual Result<Environment> machine(std::optional<int> device, CallContext& call) = 0;
 
   /// A shipped problem by name, or one by the absolute path of its folder, for the given
   /// implementation or the best one that a machine can run: the one with this environment; null:
@@ -94,7 +95,6 @@ class Lab {
   virtual Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                                     const Ahead& ahead, std::string_view run_secret,
                                     CallContext& call) = 0;
-  /// One that nothing is known to follow.
   Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                             std::string_view run_secret, CallContext& call) {
     return check(contract, candidate, {}, run_secret, call);

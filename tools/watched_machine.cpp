@@ -30,7 +30,7 @@ class WatchedMachine::Looks {
   Looks(Runs& runs, Lab& lab) : runs_(runs), lab_(lab) {}
 
   /// Empty: there is no such run, as the tool says itself.
-  std::optional<MeasuredOn> recorded(const RunId& run) {
+  std::optional<MeasuredOn> state_of(const RunId& run) {
     auto on = runs_.labs().measured_on(run);
     return on ? std::optional(*std::move(on)) : std::nullopt;
   }
@@ -49,11 +49,11 @@ class WatchedMachine::Looks {
     if (!lab) return "";
     CallContext quiet({}, call.stop());
     if (call.meter()) quiet = quiet.metered_by(*call.meter());
-    const auto environment = (*lab)->environment(now->device, quiet);
-    if (!environment) return "";
-    const auto here = traits_for(*now, *environment);
+    const auto machine = (*lab)->machine(now->device, quiet);
+    if (!machine) return "";
+    const auto here = traits_for(*now, *machine);
     const bool known = traits_for(*now, now->environment) == here;
-    if (!known && !runs_.record_environment(run, *environment)) return "";
+    if (!known && !recorded(run, **lab, now->device, quiet)) return "";
     {
       const std::scoped_lock lock(mutex_);
       last_[run.text] = at;
@@ -70,6 +70,11 @@ class WatchedMachine::Looks {
   }
 
  private:
+  bool recorded(const RunId& run, Lab& lab, int device, CallContext& call) {
+    const auto environment = lab.environment(device, call);
+    return environment && runs_.record_environment(run, *environment);
+  }
+
   /// How often the lab's command was started.
   [[nodiscard]] int starts(const std::string& lab) const {
     const auto labs = lab_.labs();
@@ -91,7 +96,7 @@ Tool WatchedMachine::told_by(Tool tool) const {
     const auto run = arguments.is_object() ? arguments.value("run", Json()) : Json();
     if (!run.is_string()) return inner(arguments, call);
     const RunId id{run.get<std::string>()};
-    const auto before = looks->recorded(id);
+    const auto before = looks->state_of(id);
     auto answer = inner(arguments, call);
     if (before && !answer.is_error) answer.text += looks->look(id, *before, call);
     return answer;

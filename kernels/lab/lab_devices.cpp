@@ -147,6 +147,14 @@ Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallConte
 }
 
 Result<Environment> Laboratory::environment(std::optional<int> device, CallContext& call) {
+  auto found = machine(device, call);
+  if (!found) return found;
+  const bool gpu = found->devices.size() > 1;
+  found->counters = probe_counters(*this, found->devices[gpu ? 1 : 0], call);
+  return found;
+}
+
+Result<Environment> Laboratory::machine(std::optional<int> device, CallContext& call) {
   Environment environment;
   environment.ratchet_version = options.version;
   environment.tools = tool_states(builder.toolchain());
@@ -161,7 +169,6 @@ Result<Environment> Laboratory::environment(std::optional<int> device, CallConte
     environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
   }
   environment.implementations = implementation_states(builder.toolchain(), cuda.has_value());
-  environment.counters = probe_counters(*this, environment.devices.back(), call);
   for (int other = 1; cuda && !device && other < cuda->devices; ++other)
     if (auto greeted = greeting(DeviceKind::cuda, other, call))
       environment.devices.push_back(greeted->device);

@@ -21,6 +21,9 @@ class LabSet : public Lab {
   Result<Environment> environment(std::optional<int> device, CallContext& call) override {
     return local_->environment(device, call);
   }
+  Result<Environment> machine(std::optional<int> device, CallContext& call) override {
+    return local_->machine(device, call);
+  }
   Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
                           const Environment* there) override {
     return local_->problem(name, implementation, there);

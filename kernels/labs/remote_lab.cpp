@@ -34,6 +34,9 @@ class Remote : public RemoteLab {
   Result<Environment> environment(std::optional<int> device, CallContext& call) override {
     return ask<Environment>("environment", wire::Environment{device}, call);
   }
+  Result<Environment> machine(std::optional<int> device, CallContext& call) override {
+    return environment(device, call);  // a lab probes once, and stays
+  }
 
   Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
                           const Environment* there) override {
