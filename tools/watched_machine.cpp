@@ -29,36 +29,40 @@ class WatchedMachine::Looks {
  public:
   Looks(Runs& runs, Lab& lab) : runs_(runs), lab_(lab) {}
 
-  /// Empty: there is no such run, as the tool says itself.
-  std::optional<MeasuredOn> state_of(const RunId& run) {
+  /// What the run recorded; empty where there is nothing to look at: no such run, as the tool says
+  /// itself, or one that was looked at since its lab was started.
+  std::optional<MeasuredOn> unseen(const RunId& run) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto last = last_.find(run.text);
+          last != last_.end() && starts(last->second.first) == last->second.second)
+        return std::nullopt;
+    }
     auto on = runs_.labs().measured_on(run);
     return on ? std::optional(*std::move(on)) : std::nullopt;
   }
 
+  /// After a call that failed another lab may have the run.
+  void forget(const RunId& run) {
+    const std::scoped_lock lock(mutex_);
+    last_.erase(run.text);
+  }
+
   /// What to say after a call; empty: nothing.
-  std::string look(const RunId& run, const MeasuredOn& before, CallContext& call) {
-    const auto now = runs_.labs().measured_on(run);  // a call may have moved it
-    if (!now || call.canceled()) return "";
-    const std::pair at{now->lab, starts(now->lab)};
-    {
-      const std::scoped_lock lock(mutex_);
-      if (const auto last = last_.find(run.text); last != last_.end() && last->second == at)
-        return "";
-    }
-    const auto lab = lab_.named(now->lab.empty() ? std::nullopt : std::optional(now->lab));
-    if (!lab) return "";
+  std::string look(const RunId& run, const MeasuredOn& on, CallContext& call) {
+    const auto lab = lab_.named(on.lab.empty() ? std::nullopt : std::optional(on.lab));
+    if (!lab || call.canceled()) return "";
     CallContext quiet({}, call.stop());
     if (call.meter()) quiet = quiet.metered_by(*call.meter());
-    const auto machine = (*lab)->machine(now->device, quiet);
+    const auto machine = (*lab)->machine(on.device, quiet);
     if (!machine) return "";
-    const auto here = traits_for(*now, *machine);
-    const bool known = traits_for(*now, now->environment) == here;
-    if (!known && !recorded(run, **lab, now->device, quiet)) return "";
+    const auto here = traits_for(on, *machine);
+    const auto changed = differences(traits_for(on, on.environment), here, "now");
+    if (!changed.empty() && !keep(run, here, **lab, quiet)) return "";
     {
       const std::scoped_lock lock(mutex_);
-      last_[run.text] = at;
+      last_[run.text] = {on.lab, starts(on.lab)};
     }
-    const auto changed = differences(traits_for(before, before.environment), here, "now");
     if (changed.empty()) return "";
     return fmt::format(
         "\nSince run {} recorded what it is measured with, this has changed: {}. It is recorded, "
@@ -70,8 +74,12 @@ class WatchedMachine::Looks {
   }
 
  private:
-  bool recorded(const RunId& run, Lab& lab, int device, CallContext& call) {
-    const auto environment = lab.environment(device, call);
+  /// Records what there is now, unless the call did. Returns whether it is recorded.
+  bool keep(const RunId& run, const Traits& here, Lab& lab, CallContext& call) {
+    const auto now = runs_.labs().measured_on(run);
+    if (!now) return false;
+    if (traits_for(*now, now->environment) == here) return true;
+    const auto environment = lab.environment(now->device, call);
     return environment && runs_.record_environment(run, *environment);
   }
 
@@ -96,9 +104,12 @@ Tool WatchedMachine::told_by(Tool tool) const {
     const auto run = arguments.is_object() ? arguments.value("run", Json()) : Json();
     if (!run.is_string()) return inner(arguments, call);
     const RunId id{run.get<std::string>()};
-    const auto before = looks->state_of(id);
+    const auto unseen = looks->unseen(id);
     auto answer = inner(arguments, call);
-    if (before && !answer.is_error) answer.text += looks->look(id, *before, call);
+    if (answer.is_error)
+      looks->forget(id);
+    else if (unseen)
+      answer.text += looks->look(id, *unseen, call);
     return answer;
   };
   return tool;

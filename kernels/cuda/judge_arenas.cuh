@@ -79,7 +79,7 @@ struct Sampled {
   Word seen, far;
 };
 
-/// How many of every `stride`th element differ from the shadow at all, and how many are far from it.
+/// Of every `stride`th element: how many differ from the shadow at all, and how many are far off.
 __global__ void sample_far(Output output, Word stride, Sampled* result) {
   const Type type = static_cast<Type>(output.type);
   const int bytes = bytes_of(type);
