@@ -99,8 +99,7 @@ std::vector<Tool> all_tools(const Services& services) {
   const WatchedMachine machine(services.runs, services.lab);
   for (auto& tool : tools) {
     const bool measures = tool.info.effect == Effect::uses_device;
-    if (measures && tool.input_schema.at("properties").contains("run"))
-      tool = machine.told_by(std::move(tool));
+    if (measures) tool = machine.told_by(std::move(tool));
     if (labs && tool.input_schema.at("properties").contains("run"))
       tool = on_labs(std::move(tool), services.runs, services.lab);
     if (tool.info.builds) tool = within_quota(std::move(tool), room);

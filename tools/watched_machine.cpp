@@ -42,6 +42,12 @@ class WatchedMachine::Looks {
     return on ? std::optional(*std::move(on)) : std::nullopt;
   }
 
+  /// After `create_run`, which has recorded what there is.
+  void note_created(const Json& answer) {
+    const auto run = answer.find("run");
+    if (run != answer.end() && run->is_string())
+      note(run->get<std::string>(), answer.value("lab", ""));
+  }
   /// After a call that failed another lab may have the run.
   void forget(const RunId& run) {
     const std::scoped_lock lock(mutex_);
@@ -59,10 +65,7 @@ class WatchedMachine::Looks {
     const auto here = traits_for(on, *machine);
     const auto changed = differences(traits_for(on, on.environment), here, "now");
     if (!changed.empty() && !keep(run, here, **lab, quiet)) return "";
-    {
-      const std::scoped_lock lock(mutex_);
-      last_[run.text] = {on.lab, starts(on.lab)};
-    }
+    note(run.text, on.lab);
     if (changed.empty()) return "";
     return fmt::format(
         "\nSince run {} recorded what it is measured with, this has changed: {}. It is recorded, "
@@ -74,6 +77,11 @@ class WatchedMachine::Looks {
   }
 
  private:
+  void note(const std::string& run, const std::string& lab) {
+    const std::scoped_lock lock(mutex_);
+    last_[run] = {lab, starts(lab)};
+  }
+
   /// Records what there is now, unless the call did. Returns whether it is recorded.
   bool keep(const RunId& run, const Traits& here, Lab& lab, CallContext& call) {
     const auto now = runs_.labs().measured_on(run);
@@ -102,7 +110,11 @@ Tool WatchedMachine::told_by(Tool tool) const {
   tool.call = [inner = std::move(tool.call), looks = looks_](const Json& arguments,
                                                              CallContext& call) {
     const auto run = arguments.is_object() ? arguments.value("run", Json()) : Json();
-    if (!run.is_string()) return inner(arguments, call);
+    if (!run.is_string()) {
+      auto answer = inner(arguments, call);
+      if (!answer.is_error && answer.structured.is_object()) looks->note_created(answer.structured);
+      return answer;
+    }
     const RunId id{run.get<std::string>()};
     const auto unseen = looks->unseen(id);
     auto answer = inner(arguments, call);
