@@ -44,8 +44,7 @@ struct LabOptions {
 /// Thread rule: all methods may be called from several threads; measuring ones queue per device
 /// (one job per device, with an operating-system lock across servers). Nothing is retried silently.
 /// Secrets go to workers by pipe, never by argument or environment. Errors are our own failures (no
-/// compiler, no worker, canceled); anything the kernel does wrong is a finding in the returned
-/// record.
+/// compiler, no worker, canceled); what the kernel does wrong is a finding in the returned record.
 class Lab {
  public:
   static Result<std::unique_ptr<Lab>> open(LabOptions options);
@@ -56,6 +55,9 @@ class Lab {
   virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
   virtual Result<Environment> machine(std::optional<int> device, CallContext& call) = 0;
 
+  /// Begins in the background what a first run here waits for longest: torch, and a GPU's judge.
+  virtual void expect_run() {}
+
   /// A shipped problem by name, or one by the absolute path of its folder, for the given
   /// implementation or the best one that a machine can run: the one with this environment; null:
   /// this one.
@@ -64,9 +66,8 @@ class Lab {
                                   const Environment* there) = 0;
   [[nodiscard]] virtual std::vector<std::string> problem_names() const = 0;
 
-  /// Makes a folder of a problem that another suite wrote; its Python runs behind walls. No
-  /// `most_bytes`: a share of this device's memory. Errors: `invalid_argument` with file, line and
-  /// the way on; then no folder is left.
+  /// Makes a folder of another suite's problem; its Python runs behind walls. No `most_bytes`: a
+  /// share of this device's memory. Errors: `invalid_argument` with file and line; no folder then.
   virtual Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) = 0;
 
   /// Parses the signature, infers and freezes. Errors say which parameter or field to change.
@@ -141,8 +142,7 @@ class Lab {
                                        const Candidate* parent, const std::vector<std::string>& ids,
                                        CallContext& call) = 0;
 
-  /// A profiled kernel's position under the measured roofs, level by level. Measures the roofs if
-  /// they are not known yet.
+  /// A profiled kernel's position under the roofs, level by level. Measures them if need be.
   virtual Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
                                           CallContext& call) = 0;
   [[nodiscard]] virtual RooflineDrawing drawing(const RooflineReport& report) const = 0;

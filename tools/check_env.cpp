@@ -51,6 +51,7 @@ Tool check_env(const Services& services) {
         if (!lab) return lab.error();
         auto environment = (*lab)->environment(args.device, call);
         if (!environment) return environment.error();
+        (*lab)->expect_run();  // as the server's instructions have it
         CheckEnvAnswer answer{*std::move(environment), {}, services.storage.use()};
         if (args.run) {
           auto written = services.runs.record_environment(*args.run, answer);

@@ -20,7 +20,7 @@ namespace ratchet {
 namespace {
 
 /// The library of kernels/cuda/judge.cu for this device; cached after the first build.
-Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
+Result<std::string> judge_library(const ReferenceParts& parts, const std::string& arch,
                                   const CallContext& call) {
   auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
   if (!text) return unavailable(text.error().message);
@@ -28,7 +28,7 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   request.source = {"judge.cu", *std::move(text), (parts.data_dir / "cuda").string()};
   request.language = Language::cuda;
   request.entry = "ratchet_judge";
-  request.arch = contract.arch;
+  request.arch = arch;
   auto build = parts.builder.build(request, call);
   if (!build) return build.error();
   if (!build->ok)
@@ -121,9 +121,9 @@ bool answers_on_device(const Contract& contract) {
          });
 }
 
-void warm_device_judge(const ReferenceParts& parts, const Contract& contract,
+void warm_device_judge(const ReferenceParts& parts, const std::string& arch,
                        const CallContext& call) {
-  if (answers_on_device(contract)) (void)judge_library(parts, contract, call);
+  (void)judge_library(parts, arch, call);
 }
 
 Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts& parts,
@@ -135,7 +135,7 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   auto judge = launched(parts.spares, judge_spec(parts, *arena_bytes));
   auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
                                             parts.place.job_deadline, parts.spares);
-  auto ours = judge_library(parts, contract, call);
+  auto ours = judge_library(parts, contract.arch, call);
   auto theirs = reference_code(parts, contract, call);
   if (!judge) return judge.error();
   if (!reference) return reference.error();

@@ -28,9 +28,9 @@ namespace ratchet {
 /// makes must be made by that reference's file.
 [[nodiscard]] bool answers_on_device(const Contract& contract);
 
-/// Builds the judge's library for the contract's device, if one answers there, so that a launch
-/// finds it made. Needs no turn on the device. What fails here fails again there, and says so.
-void warm_device_judge(const ReferenceParts& parts, const Contract& contract,
+/// Builds the judge's library for devices of this architecture, so that a launch finds it made.
+/// Needs no turn on the device. What fails here fails again there, and says so.
+void warm_device_judge(const ReferenceParts& parts, const std::string& arch,
                        const CallContext& call);
 
 /// Trials that never leave the GPU: a judge generates them in memory shared with the reference and,

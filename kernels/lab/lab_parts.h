@@ -194,7 +194,7 @@ struct LabParts {
   bool calibrating = false;
   /// Clocks of kernels for which the roofs were measured again; used with a turn on the device.
   std::map<std::pair<DeviceKind, int>, std::vector<double>> clocks_of_roofs;
-  std::jthread calibrator;  // last: it uses the others
+  std::jthread calibrator, expecting;  // last: they use the others
 };
 
 }  // namespace ratchet

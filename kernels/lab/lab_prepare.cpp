@@ -55,6 +55,21 @@ class Part {
 
 }  // namespace
 
+void Laboratory::expect_run() {
+  const std::lock_guard lock(guard);
+  if (expecting.joinable()) return;
+  expecting = std::jthread([this](const std::stop_token& stop) {
+    const CallContext call({}, stop);
+    const auto gpu = greeting(DeviceKind::cuda, 0, call);
+    auto& python = gpu ? cuda_python : host_python;
+    if (builder.toolchain().python_packages.contains("torch")) python.begin_import("torch");
+    // What fails here fails again in the run, and says so.
+    if (gpu)
+      warm_device_judge({place(DeviceKind::cuda, 0), builder, python, options.data_dir},
+                        gpu->device.arch, call);
+  });
+}
+
 Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& call) {
   std::stop_source over;
   const std::stop_callback canceled(call.stop(), [&over] { over.request_stop(); });
@@ -63,7 +78,9 @@ Result<PreparedTask> Laboratory::prepare(const Contract& contract, CallContext& 
   Part reference(contract.reference_kind == ReferenceKind::python ? "importing for the reference"
                                                                   : "compiling the reference",
                  [&] { warm_reference(parts, contract, aside); });
-  Part judge("compiling the judge", [&] { warm_device_judge(parts, contract, aside); });
+  Part judge("compiling the judge", [&] {
+    if (answers_on_device(contract)) warm_device_judge(parts, contract.arch, aside);
+  });
   double opening_ms = 0;
   Part opened("", [&] {
     reference.wait();

@@ -35,6 +35,7 @@ class Laboratory final : public Lab, private LabParts {
 
   Result<Environment> environment(std::optional<int> device, CallContext& call) override;
   Result<Environment> machine(std::optional<int> device, CallContext& call) override;
+  void expect_run() override;
   Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
                           const Environment* there) override;
   [[nodiscard]] std::vector<std::string> problem_names() const override;

@@ -24,6 +24,7 @@ class LabSet : public Lab {
   Result<Environment> machine(std::optional<int> device, CallContext& call) override {
     return local_->machine(device, call);
   }
+  void expect_run() override { local_->expect_run(); }
   Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
                           const Environment* there) override {
     return local_->problem(name, implementation, there);

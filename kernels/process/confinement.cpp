@@ -52,7 +52,7 @@ Result<ConfinedRun> run_counted(ProcessSpec spec, std::chrono::milliseconds limi
   auto captured = run_program(spec, limit, stop, output_limit, watch);
   if (!captured) return captured.error();
   ConfinedRun run{*std::move(captured)};
-  run.memory_bytes = limits.memory_bytes == 0 ? most_memory() : limits.memory_bytes;
+  run.memory_bytes = memory_limit(limits.memory_bytes);
   // Killed, and not by us: the system does that where memory is used up. A driver such as g++
   // outlives the pass that was killed, and its group tells.
   run.starved = excess ? excess->kind == "out_of_memory"

@@ -152,6 +152,10 @@ std::size_t most_memory() {
   return pages / 4 * 3 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+std::size_t memory_limit(std::size_t bytes) {
+  return bytes == 0 ? most_memory() : bytes;
+}
+
 std::vector<std::pair<std::string, std::string>> own_groups() {
   std::vector<std::pair<std::string, std::string>> groups;
   std::ifstream file("/proc/self/cgroup");
@@ -172,8 +176,7 @@ std::vector<std::pair<std::string, std::string>> own_groups() {
 
 ControlGroup::Taken ControlGroup::limit(const fs::path& folder, const std::string& controller,
                                         const GroupLimits& limits) {
-  const auto memory =
-      std::to_string(limits.memory_bytes == 0 ? most_memory() : limits.memory_bytes);
+  const auto memory = std::to_string(memory_limit(limits.memory_bytes));
   const bool unified = controller.empty();
   Taken taken;
   if (unified) {

@@ -19,6 +19,8 @@ namespace ratchet {
 
 /// Three quarters of the machine's memory: what foreign code may use where nobody set less.
 [[nodiscard]] std::size_t most_memory();
+/// What a limit in bytes stands for: 0 is `most_memory`.
+[[nodiscard]] std::size_t memory_limit(std::size_t bytes);
 
 /// What the processes of a control group may use together.
 struct GroupLimits {

@@ -123,9 +123,8 @@ std::vector<std::string> PythonForkServer::needs_of(std::string_view source) con
 void PythonForkServer::begin_import(const std::string& source) {
   const std::lock_guard lock(begun_guard_);
   if (!begun_.insert(needs_of(source)).second) return;
-  if (importer_.joinable()) importer_.join();  // not stopped: others wait for what it imports
   // What fails here fails again for who needs it, and says so.
-  importer_ = std::jthread([this, needs = needs_of(source)](const std::stop_token& stop) {
+  importers_.emplace_back([this, needs = needs_of(source)](const std::stop_token& stop) {
     (void)ask({{"needs", needs}, {"fork", false}}, {}, CallContext({}, stop));
   });
 }

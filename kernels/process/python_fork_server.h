@@ -85,7 +85,7 @@ class PythonForkServer {
   std::jthread keeper_;  // the process dies with the thread that started it
   std::mutex begun_guard_;
   std::set<std::vector<std::string>> begun_;  // under begun_guard_, as the next
-  std::jthread importer_;                     // last: it uses the others
+  std::vector<std::jthread> importers_;       // one of each in begun_; last: they use the others
 };
 
 }  // namespace ratchet

@@ -27,7 +27,7 @@ std::optional<Fault> excess_of(pid_t process, const GroupLimits& limits,
     return Fault{"too_many_processes", fmt::format("started {} processes; {} are allowed",
                                                    below.size(), limits.processes)};
   if (!counts_memory) return std::nullopt;
-  const std::size_t most = limits.memory_bytes == 0 ? most_memory() : limits.memory_bytes;
+  const std::size_t most = memory_limit(limits.memory_bytes);
   std::size_t resident = resident_bytes_of(process);
   for (const pid_t one : below) resident += resident_bytes_of(one);
   if (resident <= most) return std::nullopt;

@@ -277,7 +277,7 @@ std::optional<Fault> WorkerProcess::excess() {
 }
 
 std::size_t WorkerProcess::allowed_bytes() const {
-  const auto counted = spec_.memory_bytes == 0 ? most_memory() : spec_.memory_bytes;
+  const auto counted = memory_limit(spec_.memory_bytes);
   return std::min(counted, spec_.address_space_bytes.value_or(counted));
 }
 

@@ -2,7 +2,9 @@
 """The cost of a first answer as a client sees it: create_run, check_correctness and profile_kernel of
 the shipped softmax kernel on 4096 x 4096 floats, against a reference in torch, if it is installed, and
 one in CUDA (with `host`: C++, and smaller). Each reference gets a fresh state folder with a fresh
-server, a second run on that server, and a fresh server on the state folder that was used.
+server, a second run on that server, and a fresh server on the state folder that was used. Then the first
+and the last again, as an agent calls that does what the server's instructions say: check_env first, and
+create_run after a pause, in which an agent reads the answer and writes its call.
 
     tests/attacks/check_time.py RATCHET DATA_DIR OUT [REPEATS [cuda|host]]
 """
@@ -20,6 +22,7 @@ from client import Server, devices_text  # noqa: E402
 from run import task_of  # noqa: E402
 
 TOOLS = ("create_run", "check_correctness", "profile_kernel")
+PAUSE_S = 4
 DIMS = {"cuda": {"rows": 4096, "cols": 4096}, "host": {"rows": 512, "cols": 2048}}
 KERNELS = {"cuda": "cuda-cpp/best.cu", "host": "host-cpp/best.cpp"}
 # Finds the package without importing it, which would bring its files into the page cache.
@@ -67,19 +70,27 @@ class Bench:
             arguments = {"run": answer["run"]}
         return seen, executions
 
+    def asked(self, server):
+        """Seconds of check_env; then an agent's pause."""
+        begin = time.monotonic()
+        server.call("check_env", {})
+        took = time.monotonic() - begin
+        time.sleep(PAUSE_S)
+        return took
+
     def series(self, name):
-        """(what the run found, its times, executions) of three runs, and the devices."""
+        """(what the run found, its times, executions, seconds of check_env before) of five runs, and the
+        devices."""
         rows = []
-        with tempfile.TemporaryDirectory() as folder:
-            server = self.server(folder)
-            for state in ("nothing", "the server"):
-                rows.append((state, *self.run(server, self.references[name], f"{folder}/{len(rows)}")))
-            server.close()
-            server = self.server(folder)
-            rows.append(("the state folder",
-                         *self.run(server, self.references[name], f"{folder}/{len(rows)}")))
-            devices = devices_text(server.call("check_env", {})[0])
-            server.close()
+        for asks in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                for runs in (("nothing", "the server"), ("the state folder",)):
+                    server = self.server(folder)
+                    took = self.asked(server) if asks else None
+                    for found in runs[:1] if asks else runs:
+                        rows.append((found, *self.run(server, self.references[name], f"{folder}/{len(rows)}"), took))
+                    devices = devices_text(server.call("check_env", {})[0])
+                    server.close()
         return rows, devices
 
 
@@ -92,11 +103,12 @@ def main():
     for _ in range(repeats):
         for name in bench.references:
             rows, devices = bench.series(name)
-            for found, seen, executions in rows:
+            for found, seen, executions, asked in rows:
                 seconds = [seen[tool][0] for tool in TOOLS]
-                table.append(f"| {name} | {found} | {executions} | "
+                table.append(f"| {name} | {found} | {executions} | {'—' if asked is None else f'{asked:.2f}'} | "
                              + " | ".join(f"{one:.2f}" for one in (*seconds, sum(seconds))) + " |")
-                details.append(f"**{name}, which found {found}**")
+                details.append(f"**{name}, which found {found}"
+                               f"{'' if asked is None else ', after check_env'}**")
                 details += [f"- {tool}: {spent_text(seen[tool][1])}" for tool in TOOLS]
                 details.append("")
                 print(table[-1], *details[-5:], sep="\n", flush=True)
@@ -106,9 +118,11 @@ def main():
              f"Command: `tests/attacks/check_time.py`. Devices: {devices}. Date: {now}.", "",
              f"Softmax of {size} floats, one given and two hidden sizes, 3 seeds, 4 distributions; "
              "seconds at the client. A run finds nothing (fresh state folder, fresh server), the server "
-             "of the run before, or its state folder with a fresh server.", "",
-             "| reference | found | executions checked | create_run | check_correctness | "
-             "profile_kernel | together |", "|---|---|---|---|---|---|---|", *table, "",
+             "of the run before, or its state folder with a fresh server. Where check_env has a time, it was "
+             f"asked before, and create_run {PAUSE_S} s after its answer, as an agent takes at least; `together` is "
+             "without both.", "",
+             "| reference | found | executions checked | check_env | create_run | check_correctness | "
+             "profile_kernel | together |", "|---|---|---|---|---|---|---|---|", *table, "",
              "## Where the time went", "",
              "By `spent` of each answer, seconds; in parentheses what went on side by side.", "",
              *details]

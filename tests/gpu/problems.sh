@@ -8,7 +8,7 @@
 # without a GPU, with run.py --only-import or `ratchet problem import`), or a .tar or .tar.xz of such a
 # folder. NAME keeps the problems whose path has it. AT_ONCE 0: one server for every two of the machine's
 # cores, 12 at most, because a driver starts the processes of all GPUs one after another. They share the GPUs
-# of the machine, or the first $GPUS of them.
+# of the machine, or the first $GPUS of them (of CUDA_VISIBLE_DEVICES, where that is set).
 #
 # Writes problems.jsonl, a row as soon as its problem is decided, and problems.md with the time of each step
 # into $OUT (or tests/gpu/results/). SECONDS ends the call, LIMIT one problem. A later call goes on where

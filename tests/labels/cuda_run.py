@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Labels the kernels of cuda/ by intervention on a GPU and compares a server's diagnosis with them.
 
-    tests/labels/cuda_run.py RATCHET OUT [--threads N] [--seconds S] [--build-only ARCH]
+    tests/labels/cuda_run.py RATCHET OUT [--threads N] [--seconds S] [--build-only ARCH] [--verify]
                              [--labels FILE | --after FILE] [NAME...]
 
 First every kernel is timed against itself without each suspected cause (cuda_times.py); then a server
 builds, checks and profiles it as it is. N threads ask it, so it builds while the device counts: several
 servers would take the counters from each other. --labels takes the labels of an earlier run (its labels-cuda.json), --after its profiles too, and goes on
-from there. --build-only compiles
+from there. --verify has every profile try its findings by interventions of its own. --build-only compiles
 everything for ARCH and ends, on a machine without a GPU. After S seconds
 no other kernel is begun. NAME is a kernel or a half: blind, scored, unseen or seen.
 
@@ -72,6 +72,19 @@ def verdict_of(label, profile):
             "contradicted": [one for one in named if one in truth["against"]]}
 
 
+def outcomes_of(label, profile):
+    """(finding, what an intervention of the profile says, whether the label agrees or None), of those that it
+    confirms or does not."""
+    truth, found = truth_of(label), []
+    for finding in profile["findings"]:
+        said = {"confirmed": True, "not_confirmed": False}.get(finding.get("outcome"))
+        if said is not None:
+            name = name_of(finding)
+            known = True if name in truth["findings"] else False if name in truth["against"] else None
+            found.append((name, finding["outcome"], None if known is None else known == said))
+    return found
+
+
 class Suite:
     def __init__(self, given, root):
         self.given, self.root, self.kernels = given, root, kernels_of(given.names)
@@ -111,7 +124,8 @@ class Suite:
             self.write()
 
     def profile(self, server, kernel):
-        answer, refused = profile_of(server, kernel.request(self.root / kernel.name))
+        answer, refused = profile_of(server, kernel.request(self.root / kernel.name),
+                                     **({"verify": True} if self.given.verify else {}))
         with self.lock:
             if refused is not None:
                 self.failures[kernel.name] = refused[:600]
@@ -192,7 +206,7 @@ class Suite:
         return "\n".join(lines + self.not_diagnosed()) + "\n"
 
     def half(self, kernels):
-        rows, verdicts = [], []
+        rows, verdicts, outcomes = [], [], []
         for kernel in kernels:
             label, profile = self.labels.get(kernel.name), self.profiles.get(kernel.name)
             if label is None:
@@ -205,12 +219,18 @@ class Suite:
                 continue
             verdict = verdict_of(label, profile)
             verdicts.append(verdict)
+            outcomes += [(kernel.name, *one) for one in outcomes_of(label, profile)]
             marks = ["" if not verdict["decided"] else " ✓" if right else " ✗"
                      for right in (verdict["class_right"], verdict["finding_right"])]
             rows.append(row + f"{' or '.join(verdict['classes']) or 'undecided'} | {verdict['class']}"
                         f"{marks[0]} | {', '.join(verdict['named']) or 'none'}{marks[1]} | "
                         f"{', '.join(verdict['contradicted']) or '—'} |")
-        return [*rows_of_matrix(verdicts), "", "| kernel | µs | saved without | right classes | class | "
+        said = [f"`verify`: {sum(one[3] is True for one in outcomes)} outcomes as the label, "
+                f"{sum(one[3] is False for one in outcomes)} against it, "
+                f"{sum(one[3] is None for one in outcomes)} of which no label speaks: "
+                + ", ".join(f"{kernel} {name} {outcome}{'' if right is None else ' ✓' if right else ' ✗'}"
+                            for kernel, name, outcome, right in outcomes), ""] if outcomes else []
+        return [*rows_of_matrix(verdicts), "", *said, "| kernel | µs | saved without | right classes | class | "
                 "findings | contradicted |", "|---|---|---|---|---|---|---|", *rows]
 
     def not_diagnosed(self):
@@ -229,6 +249,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--threads", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--verify", action="store_true")
     parser.add_argument("--build-only", metavar="ARCH")
     parser.add_argument("--labels", type=pathlib.Path)
     parser.add_argument("--after", type=pathlib.Path)

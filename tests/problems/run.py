@@ -9,7 +9,7 @@ SUITE is a folder: every .py file with a class Model in it, and every folder bel
 one problem, and every folder with a problem.json is one that was imported before; NAME keeps those whose
 path has it. The suites are asked in the order of ORDER. Each of --at-once problems has a server of its own,
 which serves one problem after the other, on a share of the processor's cores (torch takes all that it sees)
-and on one of --gpus devices.
+and on one of --gpus devices, the first of CUDA_VISIBLE_DEVICES where that is set.
 
 The mutants take turns, one a call, in a single kernel: each has to be refused in a call of its own. One that
 is not is asked again alone. One that takes longer than --limit gets a row that says what it was at, and its server is
@@ -308,7 +308,9 @@ class Suite:
         share = max(FEWEST_CORES, len(self.cores) // self.given.at_once)
         first = number * share
         own = {self.cores[at % len(self.cores)] for at in range(first, first + share)}
-        device = {"CUDA_VISIBLE_DEVICES": str(number % self.given.gpus)} if self.given.gpus else {}
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        gpus = (seen.split(",") if seen else list(map(str, range(self.given.gpus))))[:self.given.gpus]
+        device = {"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {}
         return served(self.given.ratchet, self.root, number, "--root", str(self.given.suite),
                       "--job-deadline", str(math.ceil(self.given.limit)),
                       arguments=self.given.option, cores=sorted(own), environment=device)
