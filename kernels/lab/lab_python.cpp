@@ -41,8 +41,11 @@ CandidateProcess::Code code_of(const Contract& contract, const Source& source) {
           {source.file_name, entry_of(contract), "", style_of(contract), contract.signature}};
 }
 
-std::vector<Dims> dims_of(const std::vector<Case>& cases) {
-  std::vector<Dims> dims;
+using Order = std::vector<Dims>;  ///< sizes of the calls of one process
+using Orders = std::vector<Order>;
+
+Order dims_of(const std::vector<Case>& cases) {
+  Order dims;
   for (const auto& one : cases) dims.push_back(one.dims);
   return dims;
 }
@@ -85,6 +88,13 @@ bool calls_no_compiler(const Candidate& candidate) {
   });
 }
 
+/// Whether what it compiles for a size may depend on the sizes before: of torch.compile, which
+/// traces the first one as it is, and what differs later as a variable.
+bool traces(const Source& source) {
+  return source.text.find("compile") != std::string::npos ||
+         source.text.find("inductor") != std::string::npos;
+}
+
 std::string reason_without_baseline(const Contract& contract, const std::string& name) {
   if (contract.reference_kind != ReferenceKind::python)
     return "the reference is C++ or CUDA: there is no framework function to time";
@@ -96,7 +106,7 @@ std::string reason_without_baseline(const Contract& contract, const std::string&
 }
 
 Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contract,
-                                          const Candidate& candidate, const std::vector<Dims>& dims,
+                                          const Candidate& candidate, const Order& order,
                                           const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
@@ -108,7 +118,7 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
   auto inputs = lab.throwaway_inputs(contract, call);
   if (!inputs) return inputs.error();
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
-  for (const auto& one : dims) {
+  for (const auto& one : order) {
     if (process->fault()) break;
     const auto given = call_plan_of(contract, one);
     if (!given) return given.error();
@@ -119,8 +129,37 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
   }
   if (process->fault()) return process->fault();
   auto kept =
-      lab.cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, dims);
+      lab.cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, order);
   if (!kept) return kept.error();
+  return std::optional<Fault>{};
+}
+
+/// The orders in which a kernel has yet to be called, so that a process that gets sizes in one of
+/// the given orders compiles nothing.
+Orders passes_for(const PythonCache& cache, const Source& source, Orders orders) {
+  if (traces(source)) {
+    std::erase_if(orders, [&](const Order& order) { return cache.covers(order); });
+    return orders;
+  }
+  auto dims = cache.unknown(orders.front());  // which has all
+  return dims.empty() ? Orders{} : Orders{std::move(dims)};
+}
+
+/// All sizes in a row, as a check calls them, then each alone, as it is timed.
+Orders orders_of(const std::vector<Case>& cases) {
+  const auto all = dims_of(cases);
+  Orders orders{all};
+  for (std::size_t i = 1; i < all.size(); ++i) orders.push_back(Order{all[i]});
+  return orders;
+}
+
+Result<std::optional<Fault>> compile_passes(LabParts& lab, const Contract& contract,
+                                            const Candidate& candidate, const Orders& orders,
+                                            const CallContext& call) {
+  for (const auto& order : orders) {
+    auto fault = compile_pass(lab, contract, candidate, order, call);
+    if (!fault || *fault) return fault;
+  }
   return std::optional<Fault>{};
 }
 
@@ -163,8 +202,8 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
                   name_of(contract.device_kind), record.source_digest, called));
   record.build_key = record.binary_digest;
   const auto cache = cache_of(record.build_key);
-  const auto dims = cache.unknown(dims_of(contract.cases));
-  if (auto known = cache.record(); known && dims.empty()) {
+  const auto passes = passes_for(cache, source, orders_of(contract.cases));
+  if (auto known = cache.record(); known && passes.empty()) {
     known->cached = true;
     known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
@@ -174,7 +213,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   if (!turn) return turn.error();
   record.ok = true;
   Candidate candidate{std::move(source), std::move(record)};
-  auto fault = compile_pass(*this, contract, candidate, dims, call);
+  auto fault = compile_passes(*this, contract, candidate, passes, call);
   // Between two checks: an idle judge is no more within this kernel's reach than one at work is
   // within that of the kernel it judges.
   queue.give_back(*turn, std::move(left));
@@ -253,10 +292,10 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
                                                    const CallContext& call) {
   if (!is_python(contract.implementation)) return std::optional<Fault>{};
   const auto cache = cache_of(candidate.build.build_key);
-  const auto dims = cache.unknown(dims_of(cases));
-  if (dims.empty() || (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate)))
+  if (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate))
     return std::optional<Fault>{};
-  return compile_pass(*this, contract, candidate, dims, call);
+  const auto passes = passes_for(cache, candidate.source, Orders{dims_of(cases)});
+  return compile_passes(*this, contract, candidate, passes, call);
 }
 
 Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidate& candidate,

@@ -24,10 +24,12 @@ constexpr int kMostFiles = 20'000;
 
 struct Record {
   BuildRecord build;
-  std::vector<Dims> dims;
+  std::vector<Dims> dims;                 ///< of all passes
+  std::vector<std::vector<Dims>> orders;  ///< of each pass; older records have none
 
   static constexpr void fields(auto&& visit) {
-    visit(required("build", &Record::build, ""), required("dims", &Record::dims, ""));
+    visit(required("build", &Record::build, ""), required("dims", &Record::dims, ""),
+          optional("orders", &Record::orders, ""));
   }
 };
 
@@ -107,11 +109,21 @@ std::vector<Dims> PythonCache::unknown(const std::vector<Dims>& dims) const {
   return missing;
 }
 
+bool PythonCache::covers(const std::vector<Dims>& order) const {
+  const auto record = read_record(folder_);
+  return record && std::ranges::any_of(record->orders, [&](const auto& known) {
+           return known.size() >= order.size() &&
+                  std::equal(order.begin(), order.end(), known.begin());
+         });
+}
+
 Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& record,
-                         const std::vector<Dims>& dims) const {
-  auto known = read_record(folder_);
-  Record kept{record, known ? std::move(known->dims) : std::vector<Dims>{}};
-  kept.dims.insert(kept.dims.end(), dims.begin(), dims.end());
+                         const std::vector<Dims>& order) const {
+  Record kept = read_record(folder_).value_or(Record{});
+  kept.build = record;
+  for (const auto& dims : order)
+    if (std::ranges::find(kept.dims, dims) == kept.dims.end()) kept.dims.push_back(dims);
+  kept.orders.push_back(order);
   std::error_code failed;
   fs::create_directories(folder_, failed);
   if (failed) return refused(folder_, failed);
