@@ -152,7 +152,11 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics,
     found.evidence =
         both(found.evidence, shown("share of the time in which SMs had work", *active));
   }
-  if (compute < kBusy && memory < kBusy) return bound_by_finding(first, compute, memory, found);
+  // Where each instruction waits for the one before, a unit that is rather busy is not the limit.
+  const bool chained = first != nullptr && first->id == "pattern-dependency-chain" &&
+                       compute < kNearLimit && memory < kNearLimit;
+  if (chained || (compute < kBusy && memory < kBusy))
+    return bound_by_finding(first, compute, memory, found);
   found.bound = leader(compute, memory);
   // Loads and stores that fill L1 also count as work of the multiprocessor.
   if (found.bound == Bound::mixed && issues_mostly_accesses(metrics)) found.bound = Bound::memory;

@@ -166,11 +166,13 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
   const bool atomics =
       findings.has("atomics-contention") && metrics[kSharedAtomics].value_or(0) > 0;
   // Other users of L1 have rules of their own.
-  const bool full = l1 >= kBusy && metrics[kWavefronts].value_or(0) > load_wavefronts(metrics) &&
-                    !atomics && !findings.has("l1-bound") && !findings.has("uncoalesced-loads") &&
-                    !findings.has("tma-bound") && !findings.has("fma-without-tensor") &&
-                    metrics[metric::kTensor].value_or(0) < kNearLimit &&
-                    local_share(metrics) <= kMuchLocal;
+  // Nor is it full where warps hardly wait for it.
+  const bool awaited = l1 >= kNearLimit || shared_share(metrics) > 0.1;
+  const bool full =
+      l1 >= kBusy && awaited && metrics[kWavefronts].value_or(0) > load_wavefronts(metrics) &&
+      !atomics && !findings.has("l1-bound") && !findings.has("uncoalesced-loads") &&
+      !findings.has("tma-bound") && !findings.has("fma-without-tensor") &&
+      metrics[metric::kTensor].value_or(0) < kNearLimit && local_share(metrics) <= kMuchLocal;
   const double queued = queue_is_shared(metrics) ? metrics.stall("mio_throttle").value_or(0) : 0;
   const bool waits = waiting.value_or(0) + queued > 2 && !waits_short_elsewhere(metrics);
   if (waits || full) {
@@ -314,7 +316,7 @@ double atomics_per_load(const Metrics& metrics) {
 
 bool loads_wait_for_reductions(const Metrics& metrics) {
   constexpr double kIdle = 20;  // % of DRAM's rate
-  return atomics_per_load(metrics) > 1 && metrics.stall_share("long_scoreboard") > 0.5 &&
+  return atomics_per_load(metrics) >= 1 && metrics.stall_share("long_scoreboard") > 0.5 &&
          metrics[metric::kDram].value_or(100) < kIdle;
 }
 

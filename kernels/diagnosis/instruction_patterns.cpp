@@ -103,7 +103,11 @@ void tensor_rule(const Metrics& metrics, Findings& findings) {
   const double l1 = metrics[metric::kL1].value_or(0);
   // A busy way of the operands is not free, but used by too few products for each operand.
   const bool crowded = l1 >= kBusy;
-  if (!tensor || *tensor <= (crowded ? 1 : 10) || *tensor >= kBusy) return;
+  // Compilers also move constants with packed half-precision instructions, which run in this pipe.
+  constexpr double kMoves = 5;  // % of its cycles that such moves were seen to take at most
+  const bool moves = metrics["smsp__sass_thread_inst_executed_op_hfma_pred_on.sum"].value_or(0) > 0;
+  const double least = !crowded ? 10 : moves ? kMoves : 1;
+  if (!tensor || *tensor <= least || *tensor >= kBusy) return;
   std::vector<std::string> evidence{shown("tensor pipe, %", *tensor)};
   double gain = metrics.free_share();
   if (crowded) {

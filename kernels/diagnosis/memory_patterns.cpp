@@ -65,8 +65,10 @@ void narrow_rule(const Metrics& metrics, Findings& findings) {
     return metrics[name].value_or(missing) < kBusy;
   };
   const auto loads = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"];
-  if (!loads || *loads < kBusy || global_share(metrics) <= 0.5 || !below(metric::kDram, 100) ||
-      !below(metric::kL1, 0) || local_share(metrics) > kMuchLocal)
+  // Of a sector that several loads share, each uses a part, and L1 gives the rest to the others.
+  const bool shared = metrics["l1tex__t_sector_hit_rate.pct"].value_or(0) + loads.value_or(0) >= 90;
+  if (!loads || (*loads < kBusy && !shared) || global_share(metrics) <= 0.5 ||
+      !below(metric::kDram, 100) || !below(metric::kL1, 0) || local_share(metrics) > kMuchLocal)
     return;
   const double sectors = metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"].value_or(0);
   const double requests = metrics[kLoadRequests].value_or(0);
@@ -115,7 +117,9 @@ void l1_rule(const Metrics& metrics, Findings& findings) {
 void l2_rule(const Metrics& metrics, Findings& findings) {
   const auto l2 = metrics[metric::kL2];
   const auto dram = metrics[metric::kDram];
-  if (l2 && dram && *l2 > kBusy && *dram < 40 && !findings.has("uncoalesced-loads") &&
+  // Fences keep L2 busy with what they write through, which is little and need not be less.
+  const bool fences = metrics.stall_share("membar") > 0.5;
+  if (l2 && dram && *l2 > kBusy && *dram < 40 && !fences && !findings.has("uncoalesced-loads") &&
       !findings.has("partial-sector-stores") && local_share(metrics) <= kMuchLocal)
     findings.add("l2-bound", "L2 is near its limit",
                  {shown(metric::kL2, *l2), shown(metric::kDram, *dram)}, 0.5 * *l2 / 100,
