@@ -77,11 +77,11 @@ __global__ void __launch_bounds__(128)
                               sum[i][j], individuals, wmma::mem_row_major);
     }
 }
-extern "C" void solve(const void* genotype, float* kinship, int individuals, int markers) {
+extern "C" void solve(const half* genotype, float* kinship, int individuals, int markers) {
 #ifdef WITHOUT_OPERANDS
   const int blocks = individuals / 128;
 #else
   const int blocks = individuals / 32;
 #endif
-  kin<<<dim3(blocks, blocks), 128>>>((const half*)genotype, kinship, individuals, markers);
+  kin<<<dim3(blocks, blocks), 128>>>(genotype, kinship, individuals, markers);
 }

@@ -121,6 +121,6 @@ __global__ void __launch_bounds__(256)
           sum[i][4 * h], sum[i][4 * h + 1], sum[i][4 * h + 2], sum[i][4 * h + 3]};
 #endif
 }
-extern "C" void solve(const void* spectrum, const void* filter, float* bands, int frames) {
-  mel<<<frames / 128, 256>>>((const half*)spectrum, (const half*)filter, bands);
+extern "C" void solve(const half* spectrum, const half* filter, float* bands, int frames) {
+  mel<<<frames / 128, 256>>>(spectrum, filter, bands);
 }
