@@ -1,12 +1,14 @@
 // Python kernels: their compile pass, their processes, and frameworks as baselines.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -91,8 +93,8 @@ bool calls_no_compiler(const Candidate& candidate) {
 /// Whether what it compiles for a size may depend on the sizes before: of torch.compile, which
 /// traces the first one as it is, and what differs later as a variable.
 bool traces(const Source& source) {
-  return source.text.find("compile") != std::string::npos ||
-         source.text.find("inductor") != std::string::npos;
+  const auto has = [&](const char* word) { return source.text.find(word) != std::string::npos; };
+  return has("torch.compile") || has("inductor") || (has("from torch import") && has("compile"));
 }
 
 std::string reason_without_baseline(const Contract& contract, const std::string& name) {
@@ -105,20 +107,36 @@ std::string reason_without_baseline(const Contract& contract, const std::string&
   return "";
 }
 
+/// Which calls of a pass are the first of an order, but for the very first.
+std::vector<std::size_t> later_beginnings(const Orders& orders) {
+  std::vector<std::size_t> at;
+  std::size_t calls = 0;
+  for (const auto& order : orders) {
+    if (calls > 0) at.push_back(calls);
+    calls += order.size();
+  }
+  return at;
+}
+
+/// Calls the kernel where its compilers may work, in each of these orders as if its process began
+/// there.
 Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contract,
-                                          const Candidate& candidate, const Order& order,
+                                          const Candidate& candidate, const Orders& orders,
                                           const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   auto plan =
       lab.python_plan(contract, candidate, CandidateProcess::Use::compile, *arena_bytes * 2);
   if (!plan) return plan.error();
+  if (const auto at = later_beginnings(orders); !at.empty())
+    plan->spec.environment.push_back(
+        fmt::format("FORGET_TRACES_AT={}", fmt::join(at, ",")));
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();
   auto inputs = lab.throwaway_inputs(contract, call);
   if (!inputs) return inputs.error();
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
-  for (const auto& one : order) {
+  for (const auto& one : std::views::join(orders)) {
     if (process->fault()) break;
     const auto given = call_plan_of(contract, one);
     if (!given) return given.error();
@@ -129,14 +147,14 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
   }
   if (process->fault()) return process->fault();
   auto kept =
-      lab.cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, order);
+      lab.cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, orders);
   if (!kept) return kept.error();
   return std::optional<Fault>{};
 }
 
 /// The orders in which a kernel has yet to be called, so that a process that gets sizes in one of
 /// the given orders compiles nothing.
-Orders passes_for(const PythonCache& cache, const Source& source, Orders orders) {
+Orders missing_orders(const PythonCache& cache, const Source& source, Orders orders) {
   if (traces(source)) {
     std::erase_if(orders, [&](const Order& order) { return cache.covers(order); });
     return orders;
@@ -151,16 +169,6 @@ Orders orders_of(const std::vector<Case>& cases) {
   Orders orders{all};
   for (std::size_t i = 1; i < all.size(); ++i) orders.push_back(Order{all[i]});
   return orders;
-}
-
-Result<std::optional<Fault>> compile_passes(LabParts& lab, const Contract& contract,
-                                            const Candidate& candidate, const Orders& orders,
-                                            const CallContext& call) {
-  for (const auto& order : orders) {
-    auto fault = compile_pass(lab, contract, candidate, order, call);
-    if (!fault || *fault) return fault;
-  }
-  return std::optional<Fault>{};
 }
 
 }  // namespace
@@ -202,8 +210,8 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
                   name_of(contract.device_kind), record.source_digest, called));
   record.build_key = record.binary_digest;
   const auto cache = cache_of(record.build_key);
-  const auto passes = passes_for(cache, source, orders_of(contract.cases));
-  if (auto known = cache.record(); known && passes.empty()) {
+  const auto missing = missing_orders(cache, source, orders_of(contract.cases));
+  if (auto known = cache.record(); known && missing.empty()) {
     known->cached = true;
     known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
@@ -213,7 +221,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   if (!turn) return turn.error();
   record.ok = true;
   Candidate candidate{std::move(source), std::move(record)};
-  auto fault = compile_passes(*this, contract, candidate, passes, call);
+  auto fault = compile_pass(*this, contract, candidate, missing, call);
   // Between two checks: an idle judge is no more within this kernel's reach than one at work is
   // within that of the kernel it judges.
   queue.give_back(*turn, std::move(left));
@@ -294,8 +302,9 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
   const auto cache = cache_of(candidate.build.build_key);
   if (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate))
     return std::optional<Fault>{};
-  const auto passes = passes_for(cache, candidate.source, Orders{dims_of(cases)});
-  return compile_passes(*this, contract, candidate, passes, call);
+  const auto missing = missing_orders(cache, candidate.source, Orders{dims_of(cases)});
+  if (missing.empty()) return std::optional<Fault>{};
+  return compile_pass(*this, contract, candidate, missing, call);
 }
 
 Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidate& candidate,

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <system_error>
 
 #include "server/core/fields.h"
@@ -118,12 +119,12 @@ bool PythonCache::covers(const std::vector<Dims>& order) const {
 }
 
 Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& record,
-                         const std::vector<Dims>& order) const {
+                         const std::vector<std::vector<Dims>>& orders) const {
   Record kept = read_record(folder_).value_or(Record{});
   kept.build = record;
-  for (const auto& dims : order)
+  for (const auto& dims : std::views::join(orders))
     if (std::ranges::find(kept.dims, dims) == kept.dims.end()) kept.dims.push_back(dims);
-  kept.orders.push_back(order);
+  kept.orders.insert(kept.orders.end(), orders.begin(), orders.end());
   std::error_code failed;
   fs::create_directories(folder_, failed);
   if (failed) return refused(folder_, failed);

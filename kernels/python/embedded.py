@@ -330,6 +330,20 @@ def guarded(kernel, function, answers):
     return callback
 
 
+def forgetting(call, beginnings):
+    """`call`, before which torch.compile forgets its traces at these calls, as if a process began there."""
+    done = 0
+
+    def forgets(number):
+        nonlocal done
+        if done in beginnings:
+            import torch._dynamo
+            torch._dynamo.reset()
+        done += 1
+        call(number)
+    return forgets
+
+
 def main(plan):
     role, device, path, readable = plan["role"], plan["device"], plan["library"], plan["readable"]
     if plan["folder"]:
@@ -342,13 +356,18 @@ def main(plan):
     forget_locks()
     extensions.forget_locks()
     kernel = EmbeddedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
+
+    def call(number):
+        kernel.slots[number].call()
+    if beginnings := os.environ.get("FORGET_TRACES_AT"):
+        call = forgetting(call, {int(number) for number in beginnings.split(",")})
     library = ctypes.CDLL(path)
     nothing = Calls._fields_[4][1]()  # a kernel may not work outside its timed calls
     calls = Calls(
         Calls._fields_[0][1](guarded(kernel, kernel.opened, False)),
         Calls._fields_[1][1](guarded(kernel, kernel.load, True)),
         Calls._fields_[2][1](guarded(kernel, kernel.bind, True)),
-        Calls._fields_[3][1](guarded(kernel, lambda n: kernel.slots[n].call(), False)),
+        Calls._fields_[3][1](guarded(kernel, call, False)),
         Calls._fields_[4][1](guarded(kernel, lambda n: kernel.slots[n].settle(), False))
         if kernel.is_baseline else nothing,
         Calls._fields_[5][1](guarded(kernel, kernel.release, False)),

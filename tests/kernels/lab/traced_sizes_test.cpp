@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <string>
 
 #include "tests/kernels/lab/python_fixture.h"
@@ -12,6 +13,9 @@ using namespace ratchet;
 using namespace ratchet::test;
 
 namespace {
+
+constexpr std::chrono::seconds kTiming(1);
+constexpr std::chrono::seconds kDeadline(60);  // a first trace on a machine that never made one
 
 constexpr const char* kTraced = R"(import torch
 
@@ -41,7 +45,7 @@ Contract traced(Lab& lab, const std::string& more) {
 }  // namespace
 
 TEST_CASE("a compiled function that traces a second size as a variable passes", "[lab][python]") {
-  PythonKernelFixture fixture(python_with_frameworks());
+  LabFixture fixture(python_with_frameworks(), kTiming, kDeadline);
   const auto contract = traced(
       *fixture.lab, R"("dims": {"n": 4096}, "where": ["n % 1024 == 0", "n >= 3072", "n <= 5120"])");
 
@@ -53,7 +57,7 @@ TEST_CASE("a compiled function that traces a second size as a variable passes", 
 }
 
 TEST_CASE("a compiled function is timed at each of its sizes", "[lab][python]") {
-  PythonKernelFixture fixture(python_with_frameworks());
+  LabFixture fixture(python_with_frameworks(), kTiming, kDeadline);
   const auto contract =
       traced(*fixture.lab, R"("cases": [{"dims": {"n": 4096}}, {"dims": {"n": 5120}}],
                               "where": ["n % 1024 == 0", "n >= 4096", "n <= 5120"])");
