@@ -129,8 +129,7 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
       lab.python_plan(contract, candidate, CandidateProcess::Use::compile, *arena_bytes * 2);
   if (!plan) return plan.error();
   if (const auto at = later_beginnings(orders); !at.empty())
-    plan->spec.environment.push_back(
-        fmt::format("FORGET_TRACES_AT={}", fmt::join(at, ",")));
+    plan->spec.environment.push_back(fmt::format("FORGET_TRACES_AT={}", fmt::join(at, ",")));
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();
   auto inputs = lab.throwaway_inputs(contract, call);

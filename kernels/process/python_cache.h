@@ -31,8 +31,8 @@ class PythonCache {
   /// Whether a compile pass called the kernel at these sizes in this order, from its first call on.
   [[nodiscard]] bool covers(const std::vector<Dims>& order) const;
 
-  /// Stores what a compile pass, which called the kernel in these orders, left in a worker's folder:
-  /// regular files only.
+  /// Stores what a compile pass, which called the kernel in these orders, left in a worker's
+  /// folder: regular files only.
   Status keep(const std::filesystem::path& worker_folder, const BuildRecord& record,
               const std::vector<std::vector<Dims>>& orders) const;
   /// Whether no compiler left a file for the sizes of the passes so far.
