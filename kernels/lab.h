@@ -55,7 +55,7 @@ class Lab {
   virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
   virtual Result<Environment> machine(std::optional<int> device, CallContext& call) = 0;
 
-  /// Begins in the background what a first run here waits for longest: torch, and a GPU's judge.
+  /// Begins in the background, once, what a first run waits for longest: torch and a GPU's judge.
   virtual void expect_run() {}
 
   /// A shipped problem by name, or one by the absolute path of its folder, for the given

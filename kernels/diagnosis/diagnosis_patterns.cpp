@@ -165,9 +165,9 @@ void shared_rule(const Metrics& metrics, Findings& findings) {
   const double l1 = metrics[metric::kL1].value_or(0);
   const bool atomics =
       findings.has("atomics-contention") && metrics[kSharedAtomics].value_or(0) > 0;
-  // Other users of L1 have rules of their own.
-  // Nor is it full where warps hardly wait for it.
+  // A unit that is rather busy is no limit where warps hardly wait for it.
   const bool awaited = l1 >= kNearLimit || shared_share(metrics) > 0.1;
+  // Other users of L1 have rules of their own.
   const bool full =
       l1 >= kBusy && awaited && metrics[kWavefronts].value_or(0) > load_wavefronts(metrics) &&
       !atomics && !findings.has("l1-bound") && !findings.has("uncoalesced-loads") &&

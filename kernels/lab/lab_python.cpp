@@ -91,7 +91,7 @@ bool calls_no_compiler(const Candidate& candidate) {
 }
 
 /// Whether what it compiles for a size may depend on the sizes before: of torch.compile, which
-/// traces the first one as it is, and what differs later as a variable.
+/// traces the first one as it is, and what differs later as a variable. As WANTED of compilers.py.
 bool traces(const Source& source) {
   const auto has = [&](const char* word) { return source.text.find(word) != std::string::npos; };
   return has("torch.compile") || has("inductor") || (has("from torch import") && has("compile"));
@@ -299,10 +299,10 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
                                                    const CallContext& call) {
   if (!is_python(contract.implementation)) return std::optional<Fault>{};
   const auto cache = cache_of(candidate.build.build_key);
-  if (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate))
-    return std::optional<Fault>{};
   const auto missing = missing_orders(cache, candidate.source, Orders{dims_of(cases)});
-  if (missing.empty()) return std::optional<Fault>{};
+  if (missing.empty() ||
+      (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate)))
+    return std::optional<Fault>{};
   return compile_pass(*this, contract, candidate, missing, call);
 }
 

@@ -265,7 +265,7 @@ def report(given, storm, info, figures):
     """Writes the table; whether all is as it must be."""
     seconds, early, late, alive, left, before, builds = figures
     done = storm.faults + storm.honest
-    most = MOST_GROWTH + MOST_RECORD * (storm.faults + storm.honest)
+    most = MOST_GROWTH + MOST_RECORD * done
     good = storm.good() and alive and not left and late - early < most
     lines = [f"# {done} kernels in a row on {given.device}", "",
              f"Command: `tests/attacks/faults.py … {given.device} {given.count} …`, seed {given.seed}, job "

@@ -18,6 +18,7 @@ diagnosed at all.
 """
 
 import argparse
+import collections
 import datetime
 import json
 import pathlib
@@ -125,7 +126,7 @@ class Suite:
 
     def profile(self, server, kernel):
         answer, refused = profile_of(server, kernel.request(self.root / kernel.name),
-                                     **({"verify": True} if self.given.verify else {}))
+                                     verify=self.given.verify)
         with self.lock:
             if refused is not None:
                 self.failures[kernel.name] = refused[:600]
@@ -225,9 +226,9 @@ class Suite:
             rows.append(row + f"{' or '.join(verdict['classes']) or 'undecided'} | {verdict['class']}"
                         f"{marks[0]} | {', '.join(verdict['named']) or 'none'}{marks[1]} | "
                         f"{', '.join(verdict['contradicted']) or '—'} |")
-        said = [f"`verify`: {sum(one[3] is True for one in outcomes)} outcomes as the label, "
-                f"{sum(one[3] is False for one in outcomes)} against it, "
-                f"{sum(one[3] is None for one in outcomes)} of which no label speaks: "
+        counts = collections.Counter(right for *_, right in outcomes)
+        said = [f"`verify`: {counts[True]} outcomes as the label, {counts[False]} against it, "
+                f"{counts[None]} of which no label speaks: "
                 + ", ".join(f"{kernel} {name} {outcome}{'' if right is None else ' ✓' if right else ' ✗'}"
                             for kernel, name, outcome, right in outcomes), ""] if outcomes else []
         return [*rows_of_matrix(verdicts), "", *said, "| kernel | µs | saved without | right classes | class | "

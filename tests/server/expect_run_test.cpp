@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "kernels/process/descendants.h"
 #include "server/core/process.h"
+#include "tests/support/frameworks.h"
 #include "tests/support/places.h"
 #include "tests/support/stdio_program.h"
 #include "tests/support/temp_folder.h"
@@ -22,11 +22,6 @@ using std::chrono::steady_clock;
 
 /// A server whose Python has torch.
 struct Asked {
-  Asked() {
-    if (!std::filesystem::exists(build_dir() / "python/.ready"))
-      SKIP("torch is not set up: ./dev test --all does it where it is to be had");
-  }
-
   /// Calls a tool and waits for its answer.
   void call(const std::string& tool) {
     server.send({{"jsonrpc", "2.0"},
@@ -48,7 +43,7 @@ struct Asked {
   TempFolder folder;
   StdioProgram server{[this] {
     auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
-    environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python/bin/python").string());
+    environment.push_back("RATCHET_PYTHON=" + python_with_frameworks());
     return ProcessSpec{.argv = {(build_dir() / "bin/ratchet").string(), "serve", "--state-dir",
                                 (folder / "state").string(), "--root", folder.path().string()},
                        .environment = environment};

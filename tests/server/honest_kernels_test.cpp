@@ -4,9 +4,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <filesystem>
 
 #include "server/core/process.h"
+#include "tests/support/frameworks.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
@@ -15,12 +15,10 @@ using namespace ratchet::test;
 
 TEST_CASE("no honest kernel of public practice is refused, and no shortcut of one passes",
           "[honest][python][slow]") {
-  const auto python = build_dir() / "python";
-  if (!std::filesystem::exists(python / ".ready"))
-    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const auto python = python_with_frameworks();
   const TempFolder folder;
   auto environment = inherited_environment({"PATH", "HOME"});
-  environment.push_back("RATCHET_PYTHON=" + (python / "bin" / "python").string());
+  environment.push_back("RATCHET_PYTHON=" + python);
 
   const auto ended =
       run_program({.argv = {"python3", (source_dir() / "tests/honest/run.py").string(),

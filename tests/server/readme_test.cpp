@@ -10,6 +10,7 @@
 #include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/process.h"
+#include "tests/support/frameworks.h"
 #include "tests/support/page_blocks.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
@@ -85,14 +86,12 @@ TEST_CASE("the Python task in docs/tasks.md works as printed", "[readme][slow]")
 }
 
 TEST_CASE("the torch module in docs/tasks.md works as printed", "[readme][python]") {
-  const auto python = build_dir() / "python/bin/python";
-  if (!std::filesystem::exists(build_dir() / "python/.ready"))
-    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const auto python = python_with_frameworks();
   const TempFolder folder;
   REQUIRE(write_file(folder / "layer.py", block_with("class ModelNew", kTasks)));
   REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, residual", kTasks)));
 
-  check_first_version(folder, block_with("\"path\": \"layer.py\"", kTasks), python.string());
+  check_first_version(folder, block_with("\"path\": \"layer.py\"", kTasks), python);
 }
 
 TEST_CASE("the check of properties in docs/tasks.md takes the other roots, too", "[readme][slow]") {

@@ -9,6 +9,7 @@
 #include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/process.h"
+#include "tests/support/frameworks.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
@@ -16,12 +17,11 @@ namespace ratchet::test {
 
 /// What is at `path` below the folder, imported into the folder `problem`.
 struct Imported {
+  std::string python = python_with_frameworks();
   TempFolder folder;
 
   Imported(const std::string& path, const std::map<std::string, std::string>& files,
            const std::string& scale = "") {
-    if (!std::filesystem::exists(build_dir() / "python/.ready"))
-      SKIP("torch is not set up: ./dev test --all does it where it is to be had");
     for (const auto& [name, text] : files) REQUIRE(write_file(folder / name, text));
     Json asked{{"path", path}, {"output_dir", "problem"}};
     if (!scale.empty()) asked["scale"] = scale;
@@ -37,7 +37,7 @@ struct Imported {
   /// What a call of a tool, which may fail, printed.
   [[nodiscard]] Captured answered(const std::string& tool, const Json& arguments) const {
     auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
-    environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python/bin/python").string());
+    environment.push_back("RATCHET_PYTHON=" + python);
     environment.push_back("HOME=" + folder.path().string());
     const auto done = run_program(
         {.argv = {(build_dir() / "bin/ratchet").string(), "call", tool, arguments.dump()},

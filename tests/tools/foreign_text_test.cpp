@@ -13,6 +13,7 @@
 #include "server/core/origin.h"
 #include "server/core/tool.h"
 #include "server/facts/problem_import.h"
+#include "tests/support/frameworks.h"
 #include "tests/support/places.h"
 #include "tests/support/workbench.h"
 
@@ -232,12 +233,10 @@ TEST_CASE("what an import says of a stranger's problem arrives marked", "[foreig
 
 TEST_CASE("a problem whose file gives orders is imported, and its title arrives marked",
           "[foreign][python][slow]") {
-  const auto python = test::build_dir() / "python";
-  if (!std::filesystem::exists(python / ".ready"))
-    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const std::filesystem::path python = test::python_with_frameworks();
   // Where the lab looks for its interpreter.
   const std::string path = std::getenv("PATH");
-  ::setenv("PATH", ((python / "bin").string() + ":" + path).c_str(), 1);
+  ::setenv("PATH", (python.parent_path().string() + ":" + path).c_str(), 1);
   test::Workbench bench;
   const auto task = bench.folder() / "task";
   REQUIRE(write_file(task / "task.yml",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <filesystem>
 
 #include "tests/support/places.h"
 
@@ -41,13 +40,6 @@ BenchmarkRow row_named(const BenchmarkReport& report, const std::string& name) {
   const auto row = std::ranges::find(report.rows, name, &BenchmarkRow::name);
   if (row == report.rows.end()) FAIL("no row " << name);
   return *row;
-}
-
-std::string python_with_frameworks() {
-  const auto environment = build_dir() / "python";
-  if (!std::filesystem::exists(environment / ".ready"))
-    SKIP("torch and Triton are not set up: ./dev test --all does it where they are to be had");
-  return (environment / "bin" / "python").string();
 }
 
 }  // namespace ratchet::test

@@ -4,6 +4,7 @@
 
 #include "server/core/files.h"
 #include "tests/kernels/lab/lab_fixture.h"
+#include "tests/support/frameworks.h"
 
 namespace ratchet::test {
 
@@ -23,8 +24,5 @@ struct PythonKernelFixture : LabFixture {
 
 /// The row of that name; fails the test when there is none.
 [[nodiscard]] BenchmarkRow row_named(const BenchmarkReport& report, const std::string& name);
-
-/// The interpreter with torch and Triton that `./dev test --all` sets up; skips the test without.
-[[nodiscard]] std::string python_with_frameworks();
 
 }  // namespace ratchet::test
