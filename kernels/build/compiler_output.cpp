@@ -99,7 +99,8 @@ void add(std::vector<Diagnostic>& list, Diagnostic diagnostic) {
 bool linker_error(std::string_view line) {
   return line.find("undefined reference to") != std::string_view::npos ||
          line.find("cannot find -l") != std::string_view::npos ||
-         line.find("multiple definition of") != std::string_view::npos;
+         line.find("multiple definition of") != std::string_view::npos ||
+         line.find("final link failed: ") != std::string_view::npos;
 }
 
 void read_line(std::string_view line, CompilerOutput& output) {
@@ -151,8 +152,11 @@ struct KnownFailure {
 constexpr std::string_view kFewerTemplates =
     "The compiler ran out of memory: instantiate fewer templates.";
 // The first match wins. For failures that name no header, architecture or library.
-constexpr std::array<KnownFailure, 31> kKnownFailures{
-    {{"uses too much shared data", "too_much_shared",
+constexpr std::array<KnownFailure, 32> kKnownFailures{
+    {{"No space left on device", "disk_full",
+      "The disk with the state folder of ratchet, or of its lab, is full: free some space there "
+      "(`ratchet gc` removes what can be made again), or give it another --state-dir."},
+     {"uses too much shared data", "too_much_shared",
       "Static shared memory is limited to 48 KB: use extern __shared__ and cudaFuncSetAttribute("
       "cudaFuncAttributeMaxDynamicSharedMemorySize)."},
      {"local memory (", "too_much_shared",

@@ -271,6 +271,7 @@ void LabConnection::keep(const std::stop_token& stop) {
         state_.error.reset();
         changed_.notify_all();
       }
+      if (options_.greeted) options_.greeted();
       ended = read_from(*over, stop);
     } else {
       ended = started.error();

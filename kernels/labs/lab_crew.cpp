@@ -85,6 +85,7 @@ LabCrew::LabCrew(std::vector<RemoteLabOptions> labs, Lab& local) {
     site.name = one.name;
     site.group = one.group;
     scheduler_.add(one.group, kBuildPlaces, kDevicePlaces);
+    one.greeted = [this, index] { act(scheduler_.greeted(index, present())); };
     one.ended = [this, index](bool lost) { note_end(index, lost); };
     site.lab = RemoteLab::make(std::move(one), local);
   }

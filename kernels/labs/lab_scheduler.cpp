@@ -99,11 +99,17 @@ void LabScheduler::avoid(Lab lab, Clock::time_point now) {
   due_.emplace(*record.avoided_until, lab);
 }
 
+void LabScheduler::forgive(Lab lab) {
+  auto& record = labs_[lab];
+  if (!record.avoided_until) return;
+  due_.erase({*record.avoided_until, lab});
+  change(lab, [](LabRecord& one) { one.avoided_until.reset(); });
+}
+
 void LabScheduler::expire(Clock::time_point now, Decisions& decisions) {
   while (!due_.empty() && due_.begin()->first <= now) {
     const Lab lab = due_.begin()->second;
-    due_.erase(due_.begin());
-    change(lab, [](LabRecord& one) { one.avoided_until.reset(); });
+    forgive(lab);
     serve(lab, decisions);
     attend(*labs_[lab].group, decisions);
   }
@@ -277,6 +283,15 @@ LabScheduler::Decisions LabScheduler::give_back(const Placement& placement, Cloc
   return decisions;
 }
 
+LabScheduler::Decisions LabScheduler::greeted(Lab lab, Clock::time_point now) {
+  const std::scoped_lock lock(mutex_);
+  Decisions decisions;
+  expire(now, decisions);
+  forgive(lab);
+  attend(*labs_[lab].group, decisions);
+  return decisions;
+}
+
 LabScheduler::Decisions LabScheduler::ready(Lab lab, const std::string& kind,
                                             Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
@@ -284,12 +299,11 @@ LabScheduler::Decisions LabScheduler::ready(Lab lab, const std::string& kind,
   expire(now, decisions);
   auto& record = labs_[lab];
   const auto pool = record.group->pools.try_emplace(kind).first;
-  if (record.avoided_until) due_.erase({*record.avoided_until, lab});
+  forgive(lab);
   change(lab, [&](LabRecord& one) {
     one.power = Power::ready;
     one.pool = &pool->second;
     one.kind = &pool->first;
-    one.avoided_until.reset();
   });
   serve(lab, decisions);
   attend(*record.group, decisions);

@@ -26,7 +26,8 @@ namespace ratchet {
 /// labs' owner finds out when they start: to the least busy one with a free place, which is the
 /// home if no other is less busy, else to the first that gets free; where jobs wait, labs that are
 /// off are to be started. Runs take turns, and within a run the first comes first. A lab that
-/// failed is avoided for a while; what spreads and was on it goes back to the head of its run.
+/// failed is avoided for a while, or until a call that names it has started it again; what spreads
+/// and was on it goes back to the head of its run.
 ///
 /// Thread-safe. A decision takes logarithmic time in jobs, runs and labs.
 class LabScheduler {
@@ -72,6 +73,8 @@ class LabScheduler {
   /// placement that was taken back.
   Decisions give_back(const Placement& placement, Clock::time_point now);
 
+  /// It was started and said hello; of what kind it is, is not known yet.
+  Decisions greeted(Lab lab, Clock::time_point now);
   Decisions ready(Lab lab, const std::string& kind, Clock::time_point now);
   Decisions failed(Lab lab, Clock::time_point now);
   /// The lab runs no longer: it was idle, or it was lost, which takes back what spreads.
@@ -152,6 +155,7 @@ class LabScheduler {
   void enter(Lab lab, bool in);
   void expire(Clock::time_point now, Decisions& decisions);
   void avoid(Lab lab, Clock::time_point now);
+  void forgive(Lab lab);
   void place(Job job, Lab lab, Decisions& decisions);
   void queue(Job job);
   void free_place(JobRecord& job);

@@ -24,6 +24,8 @@ struct RemoteLabOptions {
   std::chrono::milliseconds silence{60'000};       ///< after which it counts as lost
   std::vector<std::string> tags;
   std::optional<LabPrice> price;
+  /// Told when its command, just started, has said hello. By a thread of its own; may be empty.
+  std::function<void()> greeted;
   /// Told when its command has ended: lost, or idle. By a thread of its own; may be empty.
   std::function<void(bool lost)> ended;
 };

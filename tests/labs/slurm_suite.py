@@ -213,7 +213,7 @@ def one_run_fans_out_over_both_nodes_and_survives_a_preemption(slurm, place):
     expect([one["name"] for one in explored["branches"]] == [f"b{i}" for i in range(1, 9)], "each once")
     expect(steps(place, run, "branches") == 1, "one exploration is recorded")
     counted_once(client, run)
-    must(client, "check_env", {"lab": "queue-2"})  # in another allocation
+    must(client, "check_env", {"lab": "queue-2"})  # in another allocation, so it helps again
     sweep_and_ablate(client, run, ("queue-1", "queue-2"))
     counted_once(client, run)
     shown = {name: state_of(client, name) for name in ("queue-1", "queue-2")}

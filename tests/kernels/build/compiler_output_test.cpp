@@ -53,9 +53,10 @@ TEST_CASE("errors and warnings keep file and line", "[compiler_output]") {
       "t.cu:1:10: fatal error: torch/extension.h: No such file or directory\n"
       "ptxas /tmp/x.ptx, line 23; error   : Instruction 'wgmma.fence' not supported on .target "
       "'sm_90'\n"
-      "tmpxft.cpp:(.text+0x105): undefined reference to `missing'\n");
+      "tmpxft.cpp:(.text+0x105): undefined reference to `missing'\n"
+      "/usr/bin/ld: final link failed: No space left on device\n");
 
-  REQUIRE(output.errors.size() == 5);
+  REQUIRE(output.errors.size() == 6);
   CHECK(output.errors[0].file == "b.cpp");
   CHECK(output.errors[0].line == 7);
   CHECK(output.errors[0].message == "'foo' was not declared in this scope");
@@ -64,6 +65,7 @@ TEST_CASE("errors and warnings keep file and line", "[compiler_output]") {
   CHECK(output.errors[3].file.empty());
   CHECK(output.errors[3].message == "Instruction 'wgmma.fence' not supported on .target 'sm_90'");
   CHECK(output.errors[4].message == "undefined reference to `missing'");
+  CHECK(output.errors[5].message == "No space left on device");
   REQUIRE(output.warnings.size() == 1);
   CHECK(output.warnings[0].line == 12);
 }
@@ -93,6 +95,7 @@ TEST_CASE("failures are classified", "[compiler_output]") {
   CHECK(name("undefined reference to `missing'") == "unresolved_symbol");
   CHECK(name("/usr/bin/ld: cannot find -lcublasx: No such file or directory") ==
         "unresolved_library");
+  CHECK(name("/usr/bin/ld: final link failed: No space left on device") == "disk_full");
   CHECK(name("g++: fatal error: Killed signal terminated program cc1plus") == "out_of_memory");
   CHECK(name("nvcc error   : 'cicc' died due to signal 9 (Kill signal)") == "out_of_memory");
   CHECK(name("clang: error: unable to execute command: Killed") == "out_of_memory");

@@ -216,6 +216,23 @@ TEST_CASE("a pinned job stays on a lab that is lost: its caller hears of it", "[
   CHECK(labs.finish(pinned));
 }
 
+TEST_CASE("a lab that was lost is avoided until a call that names it has started it again",
+          "[labs][scheduler]") {
+  Scheduled labs(2);
+  labs.all_ready(2);
+  labs.note(labs.scheduler.ended(1, true, labs.now));
+  labs.submit(1, 0);
+  labs.submit(1, 0);
+  REQUIRE(labs.started.empty());
+
+  labs.submit(2, 1, false);
+  CHECK(labs.started.empty());  // it may fail again
+  labs.note(labs.scheduler.greeted(1, labs.now));
+
+  CHECK_FALSE(labs.scheduler.is_avoided(1, labs.now));
+  CHECK(labs.started == std::vector<LabScheduler::Lab>{1});  // to be asked for its kind
+}
+
 TEST_CASE("a lab whose start failed is avoided for a while; without another the job is refused",
           "[labs][scheduler]") {
   Scheduled labs(2);
