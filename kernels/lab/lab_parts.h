@@ -148,8 +148,8 @@ struct LabParts {
   Result<Candidate> build_python(const Contract& contract, Source source, CallContext& call);
   Result<StartPlan> python_plan(const Contract& contract, const Candidate& candidate,
                                 CandidateProcess::Use use, std::int64_t arena_bytes);
-  /// Runs a kernel's just-in-time compilers for the sizes of a check that they have not seen. Empty
-  /// on success, else the kernel's fault.
+  /// Runs a kernel's just-in-time compilers for the sizes of a check that they have not seen, in
+  /// this order; with none, for all that a build compiles. Empty on success, else its fault.
   Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
                                            const std::vector<Case>& cases, const CallContext& call);
   /// Makes inputs of the right shape that no check or timing will ever use: of any number of sizes,

@@ -299,7 +299,8 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
                                                    const CallContext& call) {
   if (!is_python(contract.implementation)) return std::optional<Fault>{};
   const auto cache = cache_of(candidate.build.build_key);
-  const auto missing = missing_orders(cache, candidate.source, Orders{dims_of(cases)});
+  const auto missing = missing_orders(
+      cache, candidate.source, cases.empty() ? orders_of(contract.cases) : Orders{dims_of(cases)});
   if (missing.empty() ||
       (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate)))
     return std::optional<Fault>{};

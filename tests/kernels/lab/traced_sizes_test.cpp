@@ -2,9 +2,9 @@
 // what differs from it as a variable. Processes that are checked and timed get sizes in other
 // orders.
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 #include "tests/kernels/lab/python_fixture.h"
@@ -42,6 +42,25 @@ Contract traced(Lab& lab, const std::string& more) {
   return *std::move(planned);
 }
 
+Contract of_two_sizes(Lab& lab) {
+  return traced(lab, R"("cases": [{"dims": {"n": 4096}}, {"dims": {"n": 5120}}],
+                        "where": ["n % 1024 == 0", "n >= 4096", "n <= 5120"])");
+}
+
+void check_each_is_timed(LabFixture& fixture, const Contract& contract,
+                         const Candidate& candidate) {
+  const auto report = fixture.lab->benchmark(contract, {.candidate = &candidate, .num_trials = 10},
+                                             "secret", fixture.call);
+
+  if (!report) FAIL(report.error().message);
+  CHECK(report->correct);
+  REQUIRE(report->rows.size() >= 2);
+  for (const auto& row : report->rows) {
+    UNSCOPED_INFO(row.name << ": " << row.status);
+    CHECK(row.timing);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a compiled function that traces a second size as a variable passes", "[lab][python]") {
@@ -58,19 +77,17 @@ TEST_CASE("a compiled function that traces a second size as a variable passes", 
 
 TEST_CASE("a compiled function is timed at each of its sizes", "[lab][python]") {
   LabFixture fixture(python_with_frameworks(), kTiming, kDeadline);
-  const auto contract =
-      traced(*fixture.lab, R"("cases": [{"dims": {"n": 4096}}, {"dims": {"n": 5120}}],
-                              "where": ["n % 1024 == 0", "n >= 4096", "n <= 5120"])");
+  const auto contract = of_two_sizes(*fixture.lab);
+
+  check_each_is_timed(fixture, contract, fixture.built(contract));
+}
+
+TEST_CASE("a compiled function whose files are gone is compiled for each of its sizes again",
+          "[lab][python]") {
+  LabFixture fixture(python_with_frameworks(), kTiming, kDeadline);
+  const auto contract = of_two_sizes(*fixture.lab);
   const auto candidate = fixture.built(contract);
+  REQUIRE(std::filesystem::remove_all(fixture.folder.path() / "state" / "python") > 1);
 
-  const auto report = fixture.lab->benchmark(contract, {.candidate = &candidate, .num_trials = 10},
-                                             "secret", fixture.call);
-
-  if (!report) FAIL(report.error().message);
-  CHECK(report->correct);
-  REQUIRE(report->rows.size() >= 2);
-  for (const auto& row : report->rows) {
-    UNSCOPED_INFO(row.name << ": " << row.status);
-    CHECK(row.timing);
-  }
+  check_each_is_timed(fixture, contract, candidate);
 }
