@@ -32,7 +32,8 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRing = kPage * 16;
 constexpr std::uint64_t kPeriodNs = 100'000;
 constexpr std::chrono::milliseconds kObserve{200};
-constexpr int kMostCalls = 2000;
+constexpr int kMostCalls = 10'000;
+constexpr std::int64_t kEnoughSamples = 50;
 constexpr std::size_t kMostPlaces = 512;
 // Every thread has an event for each core: beyond this only the calling thread is sampled.
 constexpr int kMostCores = 64;
@@ -147,32 +148,40 @@ void CallObserver::sampling(bool on) const {
     ::ioctl(ring.fd.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void CallObserver::drain(Seen* seen) const {
-  for (const auto& ring : rings_) {
-    auto* const control = reinterpret_cast<perf_event_mmap_page*>(ring.mapped);
-    const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
-    const auto copy = [&](std::uint64_t from, void* to, std::size_t bytes) {
-      for (std::size_t i = 0; i < bytes; ++i)
-        static_cast<std::byte*>(to)[i] = ring.mapped[kPage + (from + i) % kRing];
+void CallObserver::mark(Marks& marks) const {
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    auto* const control = reinterpret_cast<perf_event_mmap_page*>(rings_[i].mapped);
+    marks[i] = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
+  }
+}
+
+void CallObserver::drain(const Marks& from, const Marks& to, Seen& seen) const {
+  struct Sample {
+    std::uint64_t address;
+    std::uint32_t process, thread;
+  };
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    const auto* const written = rings_[i].mapped + kPage;
+    const auto copy = [&](std::uint64_t at, void* into, std::size_t bytes) {
+      for (std::size_t k = 0; k < bytes; ++k)
+        static_cast<std::byte*>(into)[k] = written[(at + k) % kRing];
     };
-    struct Sample {
-      std::uint64_t address;
-      std::uint32_t process, thread;
-    };
-    for (auto at = control->data_tail; seen && at + sizeof(perf_event_header) <= head;) {
+    for (auto at = from[i]; at + sizeof(perf_event_header) <= to[i];) {
       perf_event_header header{};
       copy(at, &header, sizeof header);
       if (header.size < sizeof header) break;
       if (header.type == PERF_RECORD_SAMPLE) {
         Sample sample{};
         copy(at + sizeof header, &sample, sizeof sample);
-        ++seen->threads[static_cast<pid_t>(sample.thread)][sample.address];
+        ++seen.threads[static_cast<pid_t>(sample.thread)][sample.address];
+        ++seen.samples;
       } else if (header.type == PERF_RECORD_LOST) {
-        ++seen->dropped;
+        ++seen.dropped;
       }
       at += header.size;
     }
-    std::atomic_ref(control->data_tail).store(head, std::memory_order_release);
+    auto* const control = reinterpret_cast<perf_event_mmap_page*>(rings_[i].mapped);
+    std::atomic_ref(control->data_tail).store(to[i], std::memory_order_release);
   }
 }
 
@@ -240,20 +249,28 @@ CallObserver::Observation CallObserver::observe(const Turn& turn,
   prepare();
   turn.call();
   Seen seen;
+  Marks begins(rings_.size()), ends(rings_.size());
   sampling(true);
   Usage sum;
   double wall_ns = 0;
   int calls = 0;
-  const auto deadline = steady_clock::now() + 4 * kObserve;
+  const auto begin = steady_clock::now();
+  const auto in_time = [&] {
+    const bool enough = rings_.empty() || seen.samples >= kEnoughSamples;
+    return steady_clock::now() < begin + (enough ? 4 : 6) * kObserve;
+  };
   do {
     prepare();
-    drain(nullptr);
+    mark(begins);
+    drain(begins, begins, seen);  // a long call needs all the room
     const Usage before = usage_now();
     const auto start = steady_clock::now();
+    mark(begins);
     turn.call();
+    mark(ends);
     wall_ns += std::chrono::duration<double, std::nano>(steady_clock::now() - start).count();
     const Usage after = usage_now();
-    drain(&seen);
+    drain(begins, ends, seen);
     sum.cpu_ns += after.cpu_ns - before.cpu_ns;
     sum.first_ns += after.first_ns - before.first_ns;
     sum.system_ns += after.system_ns - before.system_ns;
@@ -262,7 +279,7 @@ CallObserver::Observation CallObserver::observe(const Turn& turn,
     sum.delay_ns += after.delay_ns - before.delay_ns;
     ++calls;
   } while (calls < kMostCalls && wall_ns < 1e6 * static_cast<double>(kObserve.count()) &&
-           steady_clock::now() < deadline);
+           in_time());
   sampling(false);
   Observation found;
   const double system_ns = std::min(sum.system_ns, sum.cpu_ns);

@@ -41,8 +41,9 @@ class CallObserver {
     wire::PcSamples samples;
   };
 
-  /// Makes one call that does not count, then calls for a fifth of a second; `prepare` runs before
-  /// each.
+  /// Makes one call that does not count, then calls for a fifth of a second, or, if they are so
+  /// short that preparing takes most of the time, until there are some samples; `prepare` runs
+  /// before each.
   [[nodiscard]] Observation observe(const Turn& turn, const std::function<void()>& prepare);
 
  private:
@@ -55,7 +56,7 @@ class CallObserver {
   using Counts = std::map<std::uint64_t, std::int64_t>;
   struct Seen {
     std::map<pid_t, Counts> threads;
-    std::int64_t dropped = 0;
+    std::int64_t samples = 0, dropped = 0;
   };
 
   /// Returns whether it could; `error_` says why not.
@@ -63,8 +64,12 @@ class CallObserver {
   void close_all();
   /// Sets all rings to sample or to rest.
   void sampling(bool on) const;
-  /// Reads what came since the last call of it; without `seen` that is thrown away.
-  void drain(Seen* seen) const;
+  /// How far each ring has been written.
+  using Marks = std::vector<std::uint64_t>;
+  /// As fast as may be, for it runs beside the call.
+  void mark(Marks& marks) const;
+  /// Reads what came between two marks, and gives the room up to the second back.
+  void drain(const Marks& from, const Marks& to, Seen& seen) const;
   [[nodiscard]] wire::PcSamples first_thread(const Seen& seen) const;
   void add_threads(const Seen& seen, std::map<std::string, double>& metrics) const;
 

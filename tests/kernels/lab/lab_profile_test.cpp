@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -22,8 +23,11 @@ std::string passes(int times) {
 }
 
 struct Profiled : LabFixture {
-  Candidate candidate(const std::string& body, const std::string& preamble = "") {
-    contract = doubling(doubling_source(body, preamble), kElements);
+  using LabFixture::LabFixture;
+
+  Candidate candidate(const std::string& body, const std::string& preamble = "",
+                      int elements = kElements) {
+    contract = doubling(doubling_source(body, preamble), elements);
     return built(contract);
   }
 
@@ -82,6 +86,20 @@ TEST_CASE("a profile says how even the work of all threads is", "[lab][slow]") {
   if (!uneven) SKIP("threads cannot be sampled here, or there is one core");
   CHECK(*uneven < 75);  // 220 of 400
   CHECK(work_of("40").value_or(0) > 75);
+}
+
+TEST_CASE("samples of a call of microseconds are the call's, not of what is read around it",
+          "[lab][slow]") {
+  Profiled fixture("python3", std::chrono::seconds(1), std::chrono::seconds(10));
+  const auto v0 = fixture.candidate(passes(20), "", 1000);
+
+  const auto profile = fixture.profile(v0);
+
+  REQUIRE_FALSE(profile.kernels.empty());
+  const auto& metrics = profile.kernels.front().metrics;
+  if (!metrics.contains("samples")) SKIP("calls cannot be sampled here");
+  CAPTURE(profile.timing.median.value, metrics.at("samples"));
+  CHECK(metrics.at("samples_in_kernel.pct") > 60);
 }
 
 TEST_CASE("interventions are timed where they are asked for", "[lab][slow]") {
