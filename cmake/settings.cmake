@@ -46,6 +46,12 @@ endif()
 if(RATCHET_SANITIZE)
   add_compile_options(-fsanitize=${RATCHET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RATCHET_SANITIZE})
+  if(RATCHET_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # For programs of others that load our libraries, such as Python.
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE runtime
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    file(REAL_PATH "${runtime}" RATCHET_SANITIZER_RUNTIME)
+  endif()
 endif()
 
 # All alike, so that all can use the same precompiled header.

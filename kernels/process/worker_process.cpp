@@ -41,6 +41,14 @@ std::vector<std::string> worker_environment(const PrivateFolder& folder,
     std::erase_if(variables, [&](const auto& inherited) { return inherited.starts_with(name); });
     variables.push_back(variable);
   }
+#if defined(RATCHET_SANITIZER_RUNTIME)
+  // Python is not built with the sanitizer, and loads a library that is. A signal that a kernel
+  // raises is the finding: it must end the process as it would in a plain build.
+  variables.emplace_back("LD_PRELOAD=" RATCHET_SANITIZER_RUNTIME);
+  variables.emplace_back(
+      "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:"
+      "handle_abort=0");
+#endif
   variables.push_back("HOME=" + folder.path().string());
   variables.push_back("TMPDIR=" + folder.path().string());
   return variables;

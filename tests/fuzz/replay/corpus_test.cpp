@@ -12,6 +12,7 @@
 #include "server/core/files.h"
 #include "tests/fuzz/fuzzers.h"
 #include "tests/support/places.h"
+#include "tests/support/sanitized.h"
 
 namespace ratchet::fuzz {
 namespace {
@@ -104,11 +105,7 @@ TEST_CASE("a broken promise is seen", "[fuzz]") {
 }
 
 TEST_CASE("64 KiB of any corpus file are read within a second", "[fuzz][slow]") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr double kLimit = 10;
-#else
-  constexpr double kLimit = 1;
-#endif
+  constexpr double kLimit = test::kSanitized ? 10 : 1;
   for (const auto& fuzzer : kFuzzers)
     for (const auto& file : files_of(fuzzer.name)) {
       INFO(file);

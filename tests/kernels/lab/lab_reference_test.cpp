@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tests/kernels/lab/lab_fixture.h"
+#include "tests/support/sanitized.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -115,6 +116,7 @@ TEST_CASE("an exception in the reference names its line", "[lab]") {
 
 TEST_CASE("a reference that takes all memory is refused with its limit, one that takes much is not",
           "[lab]") {
+  if (kSanitized) SKIP("a sanitized worker has no limit");
   PythonFixture fixture;
   const std::string head =
       "import numpy\n\ndef reference(x, n, **kw):\n    kept = [numpy.empty(1 << 27) for _ in "

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/core/files.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/temp_folder.h"
 
 namespace ratchet {
@@ -124,6 +125,7 @@ TEST_CASE("a child gets the descriptors it was given, however many its parent ha
 }
 
 TEST_CASE("a program that may open few files starts children", "[process]") {
+  if (test::kSanitized) SKIP("the sanitizer opens files, too");
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   const auto limited = [&](rlim_t most) {
