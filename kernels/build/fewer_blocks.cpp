@@ -59,8 +59,8 @@ extern "C" cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, di
                                                void** arguments, std::size_t shared,
                                                cudaStream_t stream) {
   using ratchet_fewer_blocks::Known;
-  static Known known[64];  // what was asked before costs no time again
-  static int count = 0;
+  static thread_local Known known[64];  // what was asked before costs no time again
+  static thread_local int count = 0;
   Known launch{kernel, 1ull * grid.x * grid.y * grid.z, block.x * block.y * block.z, shared, 0};
   int i = 0;
   while (i < count && (known[i].kernel != kernel || known[i].blocks != launch.blocks ||
