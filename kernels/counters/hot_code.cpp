@@ -1,8 +1,6 @@
 #include "kernels/counters/hot_code.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -11,178 +9,30 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/counters/x86_steps.h"
 #include "server/core/text.h"
 
 namespace ratchet {
 namespace {
 
-using Registers = std::vector<std::string>;
-
-/// One name for all widths of a register: "eax" → "rax", "ymm3" → "v3".
-std::string canonical_register(std::string_view name) {
-  if (name.size() > 3 && name.substr(1, 2) == "mm") return "v" + std::string(name.substr(3));
-  if (name.size() > 1 && name[0] == 'r' && std::isdigit(static_cast<unsigned char>(name[1]))) {
-    while (!std::isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
-    return std::string(name);
-  }
-  if (name.starts_with('e') || name.starts_with('r')) name.remove_prefix(1);
-  if (name == "al" || name == "bl" || name == "cl" || name == "dl") return {'r', name[0], 'x'};
-  if (name.ends_with('l') && name.size() == 3) name.remove_suffix(1);
-  return "r" + std::string(name);
-}
-
-/// Registers named in a text, in order.
-Registers registers_in(std::string_view text) {
-  Registers found;
-  for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
-    auto end = at + 1;
-    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end]))) ++end;
-    found.push_back(canonical_register(text.substr(at + 1, end - at - 1)));
-  }
-  return found;
-}
-
-/// Operands in AT&T order: the last is the destination. Commas inside parentheses do not separate.
-std::vector<std::string_view> operands_of(std::string_view text) {
-  text = text.substr(0, text.find('#'));
-  text = text.substr(0, text.find('<'));
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && (text[i] == '(' || text[i] == ')')) depth += text[i] == '(' ? 1 : -1;
-    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
-    const auto part = trimmed(text.substr(begin, i - begin), " \t");
-    if (!part.empty()) parts.push_back(part);
-    begin = i + 1;
-  }
-  return parts;
-}
-
-bool in_memory(std::string_view operand) {
-  return operand.find('(') != std::string_view::npos;
-}
-
-bool on_stack(std::string_view operand) {
-  return operand.find("(%rsp") != std::string_view::npos ||
-         operand.find("(%rbp") != std::string_view::npos ||
-         operand.find("(%rip") != std::string_view::npos;
-}
-
-/// An instruction taken apart.
-struct Step {
-  std::string_view opcode;
-  Registers address;  ///< of its memory operand
-  Registers sources;  ///< registers read, other than the address
-  std::optional<std::string> target;
-  bool loads = false, stores = false;
-  int width = 0;  ///< bytes of the memory operand
-};
-
-bool is_jump(std::string_view opcode) {
-  return opcode.starts_with('j');
-}
-
-/// Of integer instructions with a target.
-bool sets_flags(std::string_view opcode) {
-  return !starts_with_any(opcode, {"mov", "lea", "cmov", "set", "push", "pop", "not"});
-}
-
-/// Reads its destination, as `add` and fused multiply-adds do.
-bool updates(std::string_view opcode, std::size_t operands) {
-  if (opcode.starts_with("vfm") || opcode.starts_with("vfnm") || opcode.starts_with("vpdp"))
-    return true;
-  if (opcode.starts_with('v')) return false;
-  constexpr std::array<std::string_view, 8> kPlain{"mov",  "lea",   "cvt",   "sqrt",
-                                                   "pmov", "pshuf", "rsqrt", "set"};
-  return operands > 1 && std::ranges::none_of(kPlain, [&](std::string_view name) {
-           return opcode.starts_with(name);
-         });
-}
-
-int width_of(std::string_view opcode, std::string_view operands) {
-  if (operands.find("zmm") != std::string_view::npos) return 64;
-  if (operands.find("ymm") != std::string_view::npos) return 32;
-  const auto use = vector_use(opcode, operands);
-  if (use == VectorUse::packed) return 16;
-  if (use == VectorUse::scalar) return opcode.ends_with('d') ? 8 : 4;
-  for (const auto& name : registers_in(operands))
-    if (operands.find("%" + name) != std::string_view::npos) return 8;
-  return 4;
-}
-
-Step step_of(const Instruction& instruction) {
-  Step step{.opcode = instruction.opcode};
-  const auto parts = operands_of(instruction.operands);
-  const bool compares = starts_with_any(
-      step.opcode, {"cmp", "test", "ucomis", "vucomis", "comis", "vcomis", "push", "prefetch"});
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool last = i + 1 == parts.size() && !compares && !is_jump(step.opcode);
-    if (in_memory(parts[i])) {
-      if (step.opcode.starts_with("lea") || step.opcode.starts_with("nop")) {
-        for (auto& name : registers_in(parts[i])) step.sources.push_back(std::move(name));
-        continue;
-      }
-      if (!on_stack(parts[i])) step.address = registers_in(parts[i]);
-      step.loads = step.loads || !last || updates(step.opcode, parts.size());
-      step.stores = step.stores || last;
-      step.width = on_stack(parts[i]) ? 0 : width_of(step.opcode, instruction.operands);
-      continue;
-    }
-    auto names = registers_in(parts[i]);
-    if (names.empty()) continue;
-    if (last) {
-      step.target = names.front();
-      if (updates(step.opcode, parts.size())) step.sources.push_back(names.front());
-    } else {
-      step.sources.push_back(names.front());
-    }
-  }
-  // Clearing: the old value does not matter.
-  const bool clears = step.opcode.find("xor") != std::string_view::npos && parts.size() >= 2 &&
-                      parts[0] == parts[1];
-  if (clears) step.sources.clear();
-  if (starts_with_any(step.opcode, {"inc", "dec", "neg", "not"}) && step.target)
-    step.sources.push_back(*step.target);
-  return step;
-}
-
-bool divides(std::string_view opcode) {
-  if (opcode.starts_with('v')) opcode.remove_prefix(1);
-  return starts_with_any(opcode, {"div", "idiv", "sqrt"});
-}
-
-bool calculates(std::string_view opcode) {
-  if (opcode.starts_with('v')) opcode.remove_prefix(1);
-  return starts_with_any(opcode, {"add", "sub", "mul", "div", "sqrt", "fm", "fnm", "max", "min",
-                                  "padd", "psub", "pmul", "pmax", "pmin", "pabs", "pdp"});
-}
-
-/// Cycles from operands to result, without a load: typical of the last ten years' x86-64 processors
-/// (see Agner Fog's instruction tables).
-double latency_of(const Step& step) {
-  const bool vector = step.target && step.target->starts_with('v');
-  if (divides(step.opcode)) return 12;
-  if (vector && calculates(step.opcode)) return 4;
-  if (step.opcode.starts_with("imul")) return 3;
-  return step.loads && step.sources.empty() ? 0 : 1;
-}
-
 constexpr double kLoadLatency = 4;  // cycles, from the first-level cache
 
 /// Cycles by which one turn's results lag behind those of the turn before.
 double recurrence_of(const std::vector<Step>& steps) {
+  const std::string flags = "flags";  // beside the registers, where a result comes of them
+  const bool chooses =
+      std::ranges::any_of(steps, [](const Step& step) { return reads_flags(step.opcode); });
   std::map<std::string, double> ready;
   double growth = 0;
   constexpr int kTurns = 4;
   for (int turn = 0; turn < kTurns; ++turn) {
     const auto before = ready;
     for (const auto& step : steps) {
-      if (!step.target) continue;
-      double start = 0;
+      double start = reads_flags(step.opcode) ? ready[flags] : 0;
       for (const auto& name : step.sources) start = std::max(start, ready[name]);
       for (const auto& name : step.address) start = std::max(start, ready[name] + kLoadLatency);
-      ready[*step.target] = start + latency_of(step);
+      if (step.target) ready[*step.target] = start + latency_of(step);
+      if (chooses && sets_flags(step)) ready[flags] = start + latency_of(step);
     }
     growth = 0;
     for (const auto& [name, when] : before) growth = std::max(growth, ready[name] - when);
@@ -190,39 +40,64 @@ double recurrence_of(const std::vector<Step>& steps) {
   return growth;
 }
 
-/// Cycles that one turn's instructions take at least: four start per cycle, but of divisions one in
-/// five cycles or more.
+constexpr int kWorthVectors = 4;  // steps of arithmetic on what is loaded and stored
+constexpr double kStarted = 4;    // instructions a cycle
+
+/// Cycles that one turn's instructions take at least. Divisions start one by one.
 double issue_of(const LoopCode& code) {
-  constexpr double kStarted = 4, kDivision = 5;
-  return std::max({1.0, code.instructions / kStarted, code.divisions * kDivision});
+  return std::max({1.0, code.instructions / kStarted, code.dividing});
 }
 
-/// Conditional jumps inside a turn that go by what the loop loaded, not by a count.
-int jumps_by_data(std::span<const Instruction> body, const std::vector<Step>& steps) {
-  std::set<std::string> loaded;
-  int found = 0;
+/// What a loop does with what it loads.
+struct DataUse {
+  int jumps = 0;          ///< conditional, inside a turn, by data and not by a count
+  int calculated = 0;     ///< steps of integer arithmetic
+  int moved = 0;          ///< loads and stores at places that move
+  bool stored = false;    ///< what came of it
+  bool indirect = false;  ///< an address comes from data that was loaded from a place that moves
+};
+
+/// Of the second turn, which has data of the one before.
+DataUse data_use(std::span<const Instruction> body, const std::vector<Step>& steps) {
+  std::set<std::string> written;
+  for (const auto& step : steps)
+    if (step.target) written.insert(*step.target);
+  const auto any_in = [](const Registers& names, const std::set<std::string>& of) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return of.contains(name); });
+  };
+  const auto note = [](const Step& step, bool is, std::set<std::string>& in) {
+    if (!step.target) return;
+    if (is)
+      in.insert(*step.target);
+    else
+      in.erase(*step.target);
+  };
+  std::set<std::string> data, places;  // registers with values, with values that may be addresses
+  DataUse use;
   for (int turn = 0; turn < 2; ++turn) {
+    use = {.indirect = use.indirect};
     bool flags = false;
-    found = 0;
-    for (std::size_t i = 0; i + 1 < body.size(); ++i) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
       const auto& step = steps[i];
       if (is_jump(step.opcode)) {
-        found += flags && step.opcode != "jmp" ? 1 : 0;
+        use.jumps += flags && step.opcode != "jmp" && i + 1 < body.size() ? 1 : 0;
         continue;
       }
-      const bool data = (step.loads && !step.address.empty()) ||
-                        std::ranges::any_of(step.sources, [&](const std::string& name) {
-                          return loaded.contains(name);
-                        });
-      if (!step.target || (step.target->starts_with('r') && sets_flags(step.opcode))) flags = data;
-      if (!step.target) continue;
-      if (data)
-        loaded.insert(*step.target);
-      else
-        loaded.erase(*step.target);
+      const bool of_data = any_in(step.sources, data);
+      const bool moves = any_in(step.address, written);
+      use.moved += moves ? 1 : 0;
+      if (any_in(step.address, places) || step.opcode.find("gather") != std::string_view::npos)
+        use.indirect = true;
+      use.calculated += of_data && calculates_integers(step) ? 1 : 0;
+      use.stored = use.stored || (step.stores && of_data && moves);
+      const bool loads = step.loads && !step.address.empty();
+      if (sets_flags(step)) flags = of_data || loads;
+      note(step, of_data || loads, data);
+      const bool place = step.target && step.target->starts_with('r') && step.loads && moves;
+      note(step, place || any_in(step.sources, places), places);
     }
   }
-  return found;
+  return use;
 }
 
 std::optional<long> immediate_of(std::string_view operand) {
@@ -273,32 +148,6 @@ bool strides(std::span<const Instruction> body, const std::vector<Step>& steps) 
     return found != advances.end() && std::abs(found->second) >= kLine && one.second > 0 &&
            one.second < kLine;
   });
-}
-
-/// Whether an address comes from data that this turn or the one before loaded from a place that
-/// moves.
-bool indirect(const std::vector<Step>& steps) {
-  std::set<std::string> written;
-  for (const auto& step : steps)
-    if (step.target) written.insert(*step.target);
-  std::set<std::string> loaded;
-  bool found = false;
-  for (int turn = 0; turn < 2; ++turn)
-    for (const auto& step : steps) {
-      const auto from_data = [&](const std::string& name) { return loaded.contains(name); };
-      if (std::ranges::any_of(step.address, from_data)) found = true;
-      if (step.opcode.find("gather") != std::string_view::npos) found = true;
-      if (!step.target) continue;
-      const bool moving = std::ranges::any_of(
-          step.address, [&](const std::string& name) { return written.contains(name); });
-      const bool plain = step.target->starts_with('r') && step.loads && moving;
-      const bool passed = std::ranges::any_of(step.sources, from_data);
-      if (plain || passed)
-        loaded.insert(*step.target);
-      else
-        loaded.erase(*step.target);
-    }
-  return found;
 }
 
 bool starts_threads(const Instruction& one) {
@@ -364,16 +213,23 @@ LoopCode loop_code(std::span<const Instruction> body) {
       code.scalar += use == VectorUse::scalar ? 1 : 0;
       code.packed += use == VectorUse::packed ? 1 : 0;
     }
-    code.divisions += divides(one.opcode) ? 1 : 0;
+    code.dividing += divides(one.opcode) ? division_cycles(one.operands) : 0;
     // Exchanges with memory are locked without saying so.
     const bool exchanges = one.opcode.starts_with("xchg") && steps[i].stores;
     code.atomics += one.opcode == "lock" || exchanges ? 1 : 0;
     code.calls += one.opcode.starts_with("call") ? 1 : 0;
   }
-  code.indirect = indirect(steps);
+  const auto use = data_use(body, steps);
+  code.indirect = use.indirect;
   code.strided = strides(body, steps);
-  code.branches = jumps_by_data(body, steps);
+  code.branches = use.jumps;
   code.chained = recurrence_of(steps) >= 2 * issue_of(code);
+  code.divides = code.dividing > 0 && code.dividing >= code.instructions / kStarted;
+  code.streams = code.packed > 0 && code.scalar == 0 && use.moved >= code.packed;
+  // Integers of which a vector register would hold several. Vectors do not divide them.
+  const bool alone = code.scalar + code.packed + code.calls + code.atomics + use.jumps == 0;
+  if (alone && code.dividing == 0 && !use.indirect && use.stored && use.calculated >= kWorthVectors)
+    code.scalar = use.calculated;
   return code;
 }
 
@@ -400,8 +256,8 @@ std::map<std::string, double> hot_code_metrics(const wire::PcSamples& samples,
   if (functions.empty()) return metrics;
   double scalar = 0, packed = 0, hot = 0;
   std::map<std::string, double> shares{
-      {"indirect_loads", 0}, {"strided_access", 0}, {"dependency_chain", 0}, {"divisions", 0},
-      {"atomics", 0},        {"branches", 0},       {"math_calls", 0}};
+      {"indirect_loads", 0}, {"streaming", 0}, {"strided_access", 0}, {"dependency_chain", 0},
+      {"divisions", 0},      {"atomics", 0},   {"branches", 0},       {"math_calls", 0}};
   for (const auto& [place, count] : loops) {
     const auto body = body_of(place);
     const auto code = loop_code(body);
@@ -415,7 +271,8 @@ std::map<std::string, double> hot_code_metrics(const wire::PcSamples& samples,
     add("indirect_loads", code.indirect);
     add("strided_access", code.strided);
     add("dependency_chain", code.chained);
-    add("divisions", code.divisions > 0);
+    add("divisions", code.divides);
+    add("streaming", code.streams);
     add("atomics", code.atomics > 0);
     add("branches", code.branches > 0);
     add("math_calls", code.calls > 0);

@@ -16,16 +16,21 @@ namespace ratchet {
 ///                                  threads (OpenMP's runtime), python (the interpreter), blas,
 ///                                  libraries (any other)
 ///   hot_loops.pct                  in loops of the kernel
-///   packed_arithmetic.pct          of the vector arithmetic in those loops that is not scalar;
+///   packed_arithmetic.pct          of the arithmetic in those loops, by vector instructions or on
+///                                  integers that are loaded and stored, what is not scalar;
 ///                                  missing where there is none
 ///   indirect_loads.pct             in loops that load from addresses which they loaded
+///   streaming.pct                  in packed loops that load and store at moving places as often
+///   as
+///                                  they calculate
 ///   strided_access.pct             in loops whose every turn touches another line, of which it
 ///                                  uses a part
 ///   dependency_chain.pct           in loops whose results wait for the turn before longer than the
 ///                                  instructions take
-///   divisions.pct, atomics.pct, branches.pct, math_calls.pct   in loops with divisions or square
-///                                  roots, locked instructions, jumps inside by what the loop
-///                                  loaded, calls
+///   divisions.pct                  in loops where divisions or square roots take as long as all
+///                                  instructions together
+///   atomics.pct, branches.pct, math_calls.pct   in loops with locked instructions, jumps inside by
+///                                  what the loop loaded, calls
 ///   thread_regions_in_loops        places in loops where OpenMP starts or joins threads (a count)
 ///
 /// x86-64 only: for other code, only the shares of objects. Pure and thread-safe.
@@ -36,9 +41,12 @@ namespace ratchet {
 /// not taken.
 struct LoopCode {
   int instructions = 0;
-  int scalar = 0;  ///< vector arithmetic on one element
+  int scalar = 0;  ///< arithmetic on one element: by vector instructions, or on stored integers
   int packed = 0;  ///< on several
-  int divisions = 0, atomics = 0, branches = 0, calls = 0;
+  double dividing = 0;  ///< cycles that divisions and square roots take at least
+  int atomics = 0, branches = 0, calls = 0;
+  bool divides = false;  ///< as long as all instructions take
+  bool streams = false;  ///< packed, and moves as much as it calculates
   bool indirect = false, strided = false, chained = false;
 };
 [[nodiscard]] LoopCode loop_code(std::span<const Instruction> body);

@@ -12,7 +12,7 @@
 namespace ratchet {
 
 /// Version of the rules below; `bound_evidence` ends with it. Increase it with every rule change.
-inline constexpr int kDiagnosisRules = 13;
+inline constexpr int kDiagnosisRules = 14;
 
 /// Share of the copy ceiling above which a host kernel is called memory-bound. Host stores first
 /// read the lines they write, which the declared bytes do not count: c = a + b moves a third more.

@@ -18,8 +18,13 @@ namespace {
 constexpr double kOneThread = 1.15;
 // Share of one core's copy ceiling from which one thread is limited by it.
 constexpr double kCoreMemoryBound = 0.55;
+// Of loops that stream, with the share of the samples from which they do.
+constexpr double kStreamingBound = 0.25;
+constexpr double kMostStreaming = 0.6;
+constexpr double kWaitingBound = 0.8;
 // Share of the samples from which one cause explains the time.
 constexpr double kMostTime = 0.4;
+constexpr double kMostAtomics = 0.2;
 // Loops over less than this stay in the first-level caches.
 constexpr double kNearBytes = 64e3;
 
@@ -98,7 +103,14 @@ class HostRules {
     const auto declared = input_.roofline.bandwidth_fraction;
     const bool random = work_share("indirect_loads.pct") > kMostTime;
     std::vector<std::string> evidence;
-    double reached = 0, limit = kHostMemoryBound;
+    // Loops that do little with what they move may move it more than once.
+    const bool streams = work_share("streaming.pct") > kMostStreaming;
+    // What waits for its own results may not even touch all of the tensors.
+    const bool waits = work_share("dependency_chain.pct") > kMostTime;
+    const auto limit_of = [&](double usual) {
+      return waits ? kWaitingBound : streams ? kStreamingBound : usual;
+    };
+    double reached = 0, limit = limit_of(kHostMemoryBound);
     if (declared) {
       reached = *declared * stretch();
       evidence.push_back(shown("share of the bandwidth ceiling", reached));
@@ -108,13 +120,17 @@ class HostRules {
     }
     const auto used = cores_used();
     const double core = share("tensor_bandwidth_core.pct") * stretch();
-    if (used && *used <= kOneThread && !random && core / kCoreMemoryBound > reached / limit) {
+    const double core_limit = limit_of(kCoreMemoryBound);
+    if (used && *used <= kOneThread && !random && core / core_limit > reached / limit) {
       reached = core;
-      limit = kCoreMemoryBound;
+      limit = core_limit;
       evidence = {shown("share of one core's copy ceiling, each tensor moved once", core)};
     }
     if (reached <= limit) return;
     memory_bound_ = true;
+    if (streams)
+      evidence.push_back(percent("samples in packed loops that move as much as they calculate",
+                                 work_share("streaming.pct")));
     findings_.add("host-memory-bandwidth", "Memory bandwidth is near its ceiling",
                   std::move(evidence), std::max(0.0, 1 - reached), reached / limit);
   }
@@ -188,7 +204,8 @@ class HostRules {
     const std::string note = metrics_["LLC-load-misses"]
                                  ? shown("LLC-load-misses", value("LLC-load-misses"))
                                  : "cache misses are not counted on this machine";
-    if (random > kMostTime && beyond(1e6))
+    // Atomics wait for each other's cores, in whatever order their places come.
+    if (random > kMostTime && beyond(work_share("atomics.pct") > kMostAtomics ? 8e6 : 1e6))
       findings_.add("host-cache-miss", "Loads go where other loads say, and miss the caches",
                     {percent("samples in loops with such loads", random),
                      shown("bytes of all tensors", value("tensor_bytes")), note},
@@ -207,15 +224,15 @@ class HostRules {
     if (!sampled()) return;
     const double hot = work_share("hot_loops.pct");
     const double atomics = work_share("atomics.pct");
-    if (atomics > 0.2)
+    if (atomics > kMostAtomics)
       findings_.add("host-atomics", "Threads update one place with locked instructions",
                     {percent("samples in loops with locked instructions", atomics)}, 0.9 * atomics,
-                    atomics / 0.2);
+                    atomics / kMostAtomics);
     const double math = work_share("samples_in_libm.pct");
     if (math > 0.25)
       findings_.add("host-math-calls", "Scalar calls of the math library",
                     {percent("samples in libm", math)}, 0.85 * math, math / 0.25);
-    if (memory_bound_ || explained() || atomics > 0.2) return;
+    if (memory_bound_ || explained() || atomics > kMostAtomics) return;
     const double chain = work_share("dependency_chain.pct");
     if (chain > kMostTime)
       // Without the wait, the turn's instructions take a quarter of it.

@@ -89,10 +89,60 @@ TEST_CASE("divisions that take longer than the chain beside them make it none", 
   const std::string divided = "mov %ecx,%eax\nxor %edx,%edx\ndiv %esi\nadd %edx,%r11d\n";
   const auto beside = loop_of(made + divided + made + divided + kBack);
   CHECK_FALSE(beside.chained);
-  CHECK(beside.divisions == 2);
+  CHECK(beside.dividing == 10);
   CHECK(loop_of(made + "mov %ecx,%eax\nadd %eax,%r11d\n" + kBack).chained);
   // A division of what the turn before divided.
   CHECK(loop_of(std::string("vdivss %xmm0,%xmm1,%xmm0\ndec %eax\n") + kBack).chained);
+}
+
+TEST_CASE("a walk down a tree waits for the comparison that chooses its next step", "[hot]") {
+  const std::string walk =
+      "movslq %eax,%rcx\nvmovss (%rdx),%xmm0\nvcomiss (%rdi,%rcx,4),%xmm0\nseta %cl\n"
+      "add $0x4,%rdx\nmovzbl %cl,%ecx\nlea (%rcx,%rax,2),%eax\ncmp %eax,%esi\n";
+  // Of the position in the input alone: nothing waits for a comparison.
+  const std::string count =
+      "vmovss (%rdx),%xmm0\nvcomiss (%rdi,%r8,4),%xmm0\nseta %cl\nadd $0x4,%rdx\n"
+      "mov %cl,(%r9,%r8,1)\ninc %r8\ncmp %r8,%rsi\n";
+
+  CHECK(loop_of(walk + kBack).chained);
+  CHECK_FALSE(loop_of(count + kBack).chained);
+}
+
+TEST_CASE("arithmetic on integers that are loaded and stored is scalar, on places it is none",
+          "[hot]") {
+  const std::string tone =
+      "mov (%rdi,%r10,4),%edx\nmov %edx,%r8d\nshr %r8d\nsub %r8d,%ecx\nimul %edx,%ecx\n"
+      "shr $0xb,%ecx\nadd $0x3,%ecx\nand $0xfff,%ecx\nmov %ecx,(%rsi,%r10,4)\ninc %r10\n"
+      "cmp %r10,%r9\n";
+  const std::string places =
+      "imul %r10,%rax\nadd %r8,%rax\nshl $0x2,%rax\nsub %r9,%rax\nmov (%rdi,%r10,4),%edx\n"
+      "mov %edx,(%rsi,%r10,4)\ninc %r10\ncmp %r10,%r9\n";
+
+  CHECK(loop_of(tone + kBack).scalar >= 5);
+  CHECK(loop_of(places + kBack).scalar == 0);
+  CHECK(loop_of("idiv %r11d\n" + tone + kBack).scalar == 0);  // no vectors divide integers
+}
+
+TEST_CASE("divisions are told where they take as long as all instructions", "[hot]") {
+  std::string many = "vdivps %zmm3,%zmm1,%zmm2\n";
+  for (int i = 0; i < 60; ++i) many += "vfmadd231ps %zmm3,%zmm4,%zmm2\n";
+  const std::string few = "vdivps %zmm3,%zmm1,%zmm2\nvmovups %zmm2,(%rdi)\nadd $0x40,%rdi\n";
+
+  CHECK(loop_of(few + kBack).divides);
+  CHECK_FALSE(loop_of(many + kBack).divides);
+}
+
+TEST_CASE("a packed loop that moves as much as it calculates streams", "[hot]") {
+  const std::string scale =
+      "vmulps (%rdi,%rax,1),%zmm0,%zmm1\nvmovups %zmm1,(%rsi,%rax,1)\nadd $0x40,%rax\n";
+  const std::string more = "vfmadd132ps %zmm1,%zmm1,%zmm1\nvmulps %zmm1,%zmm1,%zmm1\n";
+
+  CHECK(loop_of(scale + kBack).streams);
+  CHECK_FALSE(loop_of(more + scale + kBack).streams);
+  CHECK_FALSE(loop_of(std::string("vmulss (%rdi,%rax,1),%xmm0,%xmm1\n"
+                                  "vmovss %xmm1,(%rsi,%rax,1)\nadd $0x4,%rax\n") +
+                      kBack)
+                  .streams);
 }
 
 TEST_CASE("jumps by loaded data are told from jumps by a count", "[hot]") {

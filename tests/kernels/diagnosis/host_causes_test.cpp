@@ -1,5 +1,5 @@
-// What rules v12 learned from the kernels of tests/labels/host_blind.py, and beside each the honest
-// kernel of which the older answer stays right.
+// What rules v12 learned from the kernels of tests/labels/host_blind.py and rules v14 from those of
+// host_strangers.py, and beside each the honest kernel of which the older answer stays right.
 
 #include <catch2/catch_test_macros.hpp>
 #include <map>
@@ -127,4 +127,36 @@ TEST_CASE("a thread that neighbors kept from its core is no imbalance", "[diagno
   // The same machine, and threads that wait for the busiest.
   held["thread_waits.pct"] = 38;
   CHECK(found(with_threads(held)) == "host-imbalance host-neighbors");
+}
+
+TEST_CASE("packed loops that stream wait for memory below the ceiling of a single pass",
+          "[diagnosis]") {
+  const auto passes = with_threads({{"streaming.pct", 90}, {"tensor_bandwidth.pct", 37}});
+  CHECK(passes.bound == Bound::memory);
+  CHECK(found(passes) == "host-memory-bandwidth");
+
+  // A product, whose tensors stay in the caches, and arithmetic on what is moved once.
+  CHECK(with_threads({{"streaming.pct", 90}, {"tensor_bandwidth.pct", 8}}).bound == Bound::compute);
+  CHECK(with_threads({{"streaming.pct", 0}, {"tensor_bandwidth.pct", 37}}).bound == Bound::compute);
+}
+
+TEST_CASE("bandwidth that a chain of waits may not take is not blamed for it", "[diagnosis]") {
+  const auto at = [](double chain, double bandwidth) {
+    return with_threads({{"dependency_chain.pct", chain}, {"tensor_bandwidth.pct", bandwidth}});
+  };
+  CHECK(found(at(95, 50)) == "host-dependency-chain");
+  CHECK(at(95, 50).bound == Bound::latency);
+  CHECK(found(at(0, 50)) == "host-memory-bandwidth");
+  CHECK(found(at(95, 90)) == "host-memory-bandwidth");  // there is no more
+}
+
+TEST_CASE("atomics on a table that fits into the caches miss none", "[diagnosis]") {
+  const Facts counts{{"atomics.pct", 95}, {"indirect_loads.pct", 95}, {"tensor_bytes", 1.05e6}};
+  CHECK(found(with_threads(counts)) == "host-atomics");
+
+  auto far = counts;
+  far["tensor_bytes"] = 64e6;
+  CHECK(found(with_threads(far)) == "host-atomics host-cache-miss");
+  CHECK(found(with_threads({{"indirect_loads.pct", 95}, {"tensor_bytes", 1.05e6}})) ==
+        "host-cache-miss");
 }
