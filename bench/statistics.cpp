@@ -305,21 +305,8 @@ struct Section {
   std::function<void(int)> print;
 };
 
-}  // namespace
-}  // namespace ratchet::bench
-
-/// Prints all tables, or those named.
-int main(int argc, char** argv) try {
-  using namespace ratchet::bench;
-  int trials = 10'000;
-  std::vector<std::string> wanted;
-  CLI::App app("Simulated error rates of the timing rules", "bench-statistics");
-  app.add_option("--trials", trials, "simulated sessions in each line");
-  app.add_option(
-      "--only", wanted,
-      "coverage, equal, gains, minorities, distant, screenings, noise, short, own, promotions, "
-      "many, winners, sweeps, ablations, throttled, values");
-  CLI11_PARSE(app, argc, argv);
+/// All tables, or those named.
+void print_tables(int trials, const std::vector<std::string>& wanted) {
   const std::vector<Section> sections{
       {"coverage", coverage},
       {"equal", equal_kernels},
@@ -342,6 +329,22 @@ int main(int argc, char** argv) try {
       dice().seed(20261123);  // fixed: each table can be made again, with others or alone
       section.print(trials);
     }
+}
+
+}  // namespace
+}  // namespace ratchet::bench
+
+int main(int argc, char** argv) try {
+  int trials = 10'000;
+  std::vector<std::string> wanted;
+  CLI::App app("Simulated error rates of the timing rules", "bench-statistics");
+  app.add_option("--trials", trials, "simulated sessions in each line");
+  app.add_option(
+      "--only", wanted,
+      "coverage, equal, gains, minorities, distant, screenings, noise, short, own, promotions, "
+      "many, winners, sweeps, ablations, throttled, values");
+  CLI11_PARSE(app, argc, argv);
+  ratchet::bench::print_tables(trials, wanted);
   return EXIT_SUCCESS;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bench-statistics: %s\n", error.what());

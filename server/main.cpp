@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -199,7 +200,7 @@ void answer(const Options& options, const Json& body, const std::string& text) {
 }
 
 int call_tool(Application& app, const Options& options, const std::string& name,
-              const std::string& arguments, std::stop_token stop) {
+              const std::string& arguments, const std::stop_token& stop) {
   const auto tool = std::ranges::find(app.tools, name, [](const Tool& t) { return t.info.name; });
   if (tool == app.tools.end()) {
     std::vector<std::string_view> names;
@@ -233,7 +234,7 @@ int call_tool(Application& app, const Options& options, const std::string& name,
   return 0;
 }
 
-int kbs(Application& app, const Options& options, std::stop_token stop) {
+int kbs(Application& app, const Options& options, const std::stop_token& stop) {
   const auto as_tool = [&](const char* tool, const char* field) {
     const Json arguments{{field, options.kbs_subject}};
     return call_tool(app, options, tool, arguments.dump(), stop);
@@ -247,7 +248,7 @@ int kbs(Application& app, const Options& options, std::stop_token stop) {
   return report->healthy ? 0 : kFailed;
 }
 
-int problem(Application& app, const Options& options, std::stop_token stop) {
+int problem(Application& app, const Options& options, const std::stop_token& stop) {
   if (options.problem_action == "import") {
     std::filesystem::path name(
         options.problem.substr(0, options.problem.find_last_not_of('/') + 1));
@@ -433,7 +434,7 @@ int run_command(const Options& options) {
 }  // namespace
 }  // namespace ratchet
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   ratchet::log_to_stderr();
   ::signal(SIGPIPE, SIG_IGN);
   // Orphaned descendants of workers become our children, so that they can be killed.
@@ -447,4 +448,7 @@ int main(int argc, char** argv) {
     return parsed.usage.code;
   }
   return ratchet::run_command(*parsed.options);
+} catch (const std::exception& error) {
+  ratchet::print_error(error.what());
+  return ratchet::kFailed;
 }

@@ -156,7 +156,8 @@ void add_serve(CLI::App& app, Options& options) {
       ->check(is_size);
 }
 
-void add_others(CLI::App& app, Options& options) {
+/// What works with kernels as a client or a lab does.
+void add_clients(CLI::App& app, Options& options) {
   auto* lab = app.add_subcommand(
       "lab", "Run kernels for a ratchet server at the other end of stdin and stdout");
   lab->add_option("--silence", options.silence_s,
@@ -181,7 +182,10 @@ void add_others(CLI::App& app, Options& options) {
   setup->add_option("--name", options.entry_name, "Name of the entry")->default_val("ratchet");
   auto* print = setup->add_flag("--print", options.print, "Only print the entry");
   setup->add_flag("--undo", options.undo, "Take out what setup put in")->excludes(print);
+}
 
+/// What reads or changes runs that there are.
+void add_runs(CLI::App& app, Options& options) {
   auto* runs = app.add_subcommand("runs", "List the runs, newest first");
   runs->add_option("--limit", options.limit, "How many")
       ->check(CLI::Range(1, 100))
@@ -207,7 +211,9 @@ void add_others(CLI::App& app, Options& options) {
   auto* foreign = app.add_subcommand(
       "import", "Report what the results of another workflow prove, and what they only claim");
   foreign->add_option("folder", options.tree, "Contains v0/, state.json or memory/")->required();
+}
 
+void add_upkeep(CLI::App& app, Options& options) {
   auto* gc = app.add_subcommand(
       "gc", "Remove what can be made again from the state folder, never what is evidence");
   gc->add_flag("--dry-run", options.dry_run, "Only say what would be removed");
@@ -289,7 +295,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.fallthrough();
   add_common(app, options);
   add_serve(app, options);
-  add_others(app, options);
+  add_clients(app, options);
+  add_runs(app, options);
+  add_upkeep(app, options);
   add_kbs(app, options);
   add_problem(app, options);
   try {

@@ -40,7 +40,7 @@ Tool write_kbs_evidence(const Services& services) {
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [services](const EvidenceArgs& args, CallContext&) -> Result<ArtifactAnswer> {
-        EvidenceRequest request = args;
+        auto request = static_cast<const EvidenceRequest&>(args);
         if (auto found = resolve(services.knowledge, request.specs); !found) return found.error();
         return services.runs.write_evidence(args.run, request);
       });

@@ -191,7 +191,7 @@ class Player {
     return Error{ErrorCode::internal, "the gate did not open: " + gate->at("reasons").dump(2)};
   }
 
-  Result<std::string> source_of(const Step& step) {
+  [[nodiscard]] Result<std::string> source_of(const Step& step) const {
     return read_file(options_.data_dir / "problems" / kProblem / *step.next_file);
   }
 
@@ -235,9 +235,9 @@ int fail(const Error& error) {
 
 }  // namespace
 
-int play(const DemoOptions& given) {
-  DemoOptions options = given;
-  if (options.output_dir.empty()) options.output_dir = fresh_folder();
+int play(const DemoOptions& options) {
+  DemoOptions used = options;
+  if (used.output_dir.empty()) used.output_dir = fresh_folder();
   ProgressLine progress;
   const Narrator say(options.json, progress);
   const auto start = std::chrono::steady_clock::now();
@@ -258,7 +258,7 @@ int play(const DemoOptions& given) {
       });
   if (!client) return fail(client.error());
   say(fmt::format("Connected to {} over stdio.", client->server_name()));
-  Player player(*std::move(client), options, say);
+  Player player(*std::move(client), used, say);
   const auto status = player.play();
   if (!status) return fail(status.error());
   say(fmt::format("\nThe whole run took {}.", seconds_since(start)));
