@@ -356,8 +356,7 @@ Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate
   if (!arena_bytes) return arena_bytes.error();
   if (is_python(contract.implementation)) {
     // Compiles only what the cache no longer has; the kernel's own fault shows when it runs.
-    if (auto again = compile_for(contract, candidate, {}, call); !again)
-      return again.error();
+    if (auto again = compile_for(contract, candidate, {}, call); !again) return again.error();
     return python_plan(contract, candidate, use, *arena_bytes * arenas);
   }
   auto library = library_of(contract, candidate, call);
