@@ -89,3 +89,12 @@ TEST_CASE("so are two strangers', from which the rules of today learned", "[diag
   CHECK(also.classes >= 0.9);
   CHECK(also.firsts >= 0.9);
 }
+
+TEST_CASE("so are a third stranger's, on which they were scored once", "[diagnosis]") {
+  const auto recorded = label_json("tests/labels/results/host-third.json");
+  REQUIRE(recorded.size() == 22);
+  const auto right =
+      right_of(recorded, label_json("tests/labels/results/host-third-labels.json"), 2);
+  CHECK(right.classes >= 0.9);
+  CHECK(right.firsts >= 0.9);
+}
