@@ -32,7 +32,6 @@
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"
-#include "server/facts/problem_import.h"
 #include "server/kbs_command.h"
 #include "server/lab_command.h"
 #include "server/mcp/server.h"
@@ -249,19 +248,8 @@ int kbs(Application& app, const Options& options, const std::stop_token& stop) {
 }
 
 int problem(Application& app, const Options& options, const std::stop_token& stop) {
-  if (options.problem_action == "import") {
-    std::filesystem::path name(
-        options.problem.substr(0, options.problem.find_last_not_of('/') + 1));
-    std::error_code failed;
-    if (marks_problem(name)) name = std::filesystem::absolute(name, failed).parent_path();
-    Json arguments{{"path", options.problem},
-                   {"output_dir", options.output_dir.empty()
-                                      ? (std::filesystem::path("problems") / name.stem()).string()
-                                      : options.output_dir.string()}};
-    if (!options.problem_format.empty()) arguments["format"] = options.problem_format;
-    if (!options.problem_scale.empty()) arguments["scale"] = options.problem_scale;
-    return call_tool(app, options, "import_problem", arguments.dump(), stop);
-  }
+  if (options.problem_action == "import")
+    return call_tool(app, options, "import_problem", import_arguments(options).dump(), stop);
   auto report = run_problem_command(*app.lab, options, stop);
   if (!report) return fail(report.error());
   answer(options, report->body, readable_text(report->body) + "\n");

@@ -10,6 +10,7 @@
 
 #include "server/core/files.h"
 #include "server/core/hash.h"
+#include "server/facts/problem_import.h"
 #include "server/terminal.h"
 
 namespace ratchet {
@@ -84,6 +85,19 @@ Result<ProblemReport> checked(Lab& lab, const std::string& name, const Options& 
 }
 
 }  // namespace
+
+Json import_arguments(const Options& options) {
+  fs::path name(options.problem.substr(0, options.problem.find_last_not_of('/') + 1));
+  std::error_code failed;
+  if (marks_problem(name)) name = fs::absolute(name, failed).parent_path();
+  Json arguments{
+      {"path", options.problem},
+      {"output_dir", options.output_dir.empty() ? (fs::path("problems") / name.stem()).string()
+                                                : options.output_dir.string()}};
+  if (!options.problem_format.empty()) arguments["format"] = options.problem_format;
+  if (!options.problem_scale.empty()) arguments["scale"] = options.problem_scale;
+  return arguments;
+}
 
 Result<ProblemReport> run_problem_command(Lab& lab, const Options& options,
                                           const std::stop_token& stop) {

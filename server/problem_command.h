@@ -15,6 +15,10 @@ struct ProblemReport {
   bool healthy = true;
 };
 
+/// What `problem import` asks of the tool `import_problem`: by default, a folder of the problem's
+/// name in problems/.
+[[nodiscard]] Json import_arguments(const Options& options);
+
 /// Runs `problem list`, `show` or `check`. A check tries the reference and the control answers as
 /// create_run does, then judges the kernel that the problem brings; nothing is recorded.
 /// Errors: `not_found` for a name that is no problem; those of the laboratory.
