@@ -48,6 +48,13 @@ double issue_of(const LoopCode& code) {
   return std::max({1.0, code.instructions / kStarted, code.dividing});
 }
 
+std::set<std::string> targets_of(const std::vector<Step>& steps) {
+  std::set<std::string> targets;
+  for (const auto& step : steps)
+    if (step.target) targets.insert(*step.target);
+  return targets;
+}
+
 /// What a loop does with what it loads.
 struct DataUse {
   int jumps = 0;          ///< conditional, inside a turn, by data and not by a count
@@ -59,9 +66,7 @@ struct DataUse {
 
 /// Of the second turn, which has data of the one before.
 DataUse data_use(std::span<const Instruction> body, const std::vector<Step>& steps) {
-  std::set<std::string> written;
-  for (const auto& step : steps)
-    if (step.target) written.insert(*step.target);
+  const auto written = targets_of(steps);
   const auto any_in = [](const Registers& names, const std::set<std::string>& of) {
     return std::ranges::any_of(names, [&](const std::string& name) { return of.contains(name); });
   };
@@ -120,9 +125,7 @@ constexpr long kLine = 64;  // bytes of a cache line
 /// Bytes by which registers advance in one turn; `kUnknownStride` when a register is added.
 std::map<std::string, long> advances_of(std::span<const Instruction> body,
                                         const std::vector<Step>& steps) {
-  std::set<std::string> written;
-  for (const auto& step : steps)
-    if (step.target) written.insert(*step.target);
+  const auto written = targets_of(steps);
   std::map<std::string, long> advances;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];

@@ -18,12 +18,15 @@ namespace {
 constexpr double kOneThread = 1.15;
 // Share of one core's copy ceiling from which one thread is limited by it.
 constexpr double kCoreMemoryBound = 0.55;
-// Of loops that stream, with the share of the samples from which they do.
+// Share of a ceiling from which loops are limited by it that stream, and such as wait for their own
+// results.
 constexpr double kStreamingBound = 0.25;
-constexpr double kMostStreaming = 0.6;
 constexpr double kWaitingBound = 0.8;
+// Share of the samples from which the loops stream.
+constexpr double kMostStreaming = 0.6;
 // Share of the samples from which one cause explains the time.
 constexpr double kMostTime = 0.4;
+// … from which atomics do.
 constexpr double kMostAtomics = 0.2;
 // Loops over less than this stay in the first-level caches.
 constexpr double kNearBytes = 64e3;

@@ -185,9 +185,3 @@ KERNELS = {
         "host-scalar-loop": cpp(ESCAPE_LANES), "host-single-thread": cpp(threads(ESCAPE)),
         "host-memory-bandwidth": {"dims": {"n": 2048}}}},
 }
-
-
-def source_of(kernel, task, entry="solve"):
-    """A kernel's text: the same as kernels.py makes of it."""
-    return (f"#include <cmath>\n#include <vector>\n{kernel['before']}\nextern \"C\" {kernel['entry']}void "
-            f"{entry}({task['head']}) {{ {kernel['body']} }}\n")

@@ -249,11 +249,3 @@ KERNELS = {
     "blend": {"task": MIX, "kernel": cpp(BLEND), "bound": ["memory"], "twins": {
         "host-memory-bandwidth": cpp(BLEND_NEAR), "host-page-faults": None, "host-scalar-loop": None}},
 }
-
-
-def source_of(kernel, task, entry="solve"):
-    """A kernel's text. C++ kernels are bodies, Python kernels the lines of `run_kernel`."""
-    if isinstance(kernel, str):
-        return f"import numpy as np\n\n\ndef run_kernel({task['head']}, **_):\n{kernel}"
-    return (f"#include <cmath>\n#include <vector>\n{kernel['before']}\nextern \"C\" {kernel['entry']}void "
-            f"{entry}({task['head']}) {{ {kernel['body']} }}\n")

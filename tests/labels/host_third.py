@@ -289,11 +289,3 @@ KERNELS = {
         "n", cpp(PHILOX.replace("SHARES", "static")), "scalar-loop single-thread dependency-chain",
         {"memory-bandwidth": dict(n=1 << 18), "imbalance": cpp(PHILOX.replace("SHARES", "dynamic, 8192"))}),
 }
-
-
-def source_of(kernel, task, entry="solve"):
-    """A kernel's text. C++ kernels are bodies, Python kernels the lines of `run_kernel`."""
-    if isinstance(kernel, str):
-        return f"import numpy as np\n\n\ndef run_kernel({task['head']}, **_):\n{kernel}"
-    return (f"#include <cmath>\n#include <vector>\n{kernel['before']}\nextern \"C\" {kernel['entry']}void "
-            f"{entry}({task['head']}) {{ {kernel['body']} }}\n")
