@@ -2,17 +2,18 @@
 """Two GPUs of one host as two labs of one server: how much sooner the branches of an exploration are done than
 with one lab, which lab did what, and whether the GPUs' times disturb each other.
 
-    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--from KERNEL] [--contexts] [--processor]
+    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--from KERNEL] [--no-medians] [--contexts]
+                      [--processor]
 
 Explores kernels of examples/gemm_bf16 with both labs and then with one. Both times labs run and all is built: the
 builds are made by an exploration that is canceled, in a state folder that all labs share. Before, a kernel is timed on
 each GPU alone and beside the other, in turns, while that one times the same kernel again and again. Writes labs-gpu.md
 and labs-gpu.json into OUT after every row, so that a cut loses nothing. Parts that would begin after S seconds (140)
 are left out, as failed rows. --from: the version that branches are compared with, of the example's files; its own v0
-takes most of a race's time. --contexts first measures how long processes take to make their contexts, which all GPUs
-of a host do through one driver. --processor tries the script without a GPU, with examples/layer_norm_host and a state
-folder for each lab; both then share the processor, and times say nothing. Changes no setting of the GPU. The exit
-status is the number of failed rows.
+takes most of a race's time. --no-medians leaves out how the GPUs' times are beside each other. --contexts first
+measures how long processes take to make their contexts, which all GPUs of a host do through one driver. --processor
+tries the script without a GPU, with examples/layer_norm_host and a state folder for each lab; both then share the
+processor, and times say nothing. Changes no setting of the GPU. The exit status is the number of failed rows.
 """
 
 import argparse
@@ -335,7 +336,7 @@ class Checks(Table):
             self.contexts()
         client = self.serve(2)
         run = self.opened(client, 2)
-        if not self.late("medians"):
+        if self.options.medians and not self.late("medians"):
             self.medians(client)
         if not self.late("2 labs"):
             self.build(client, run)
@@ -356,6 +357,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=140)
     parser.add_argument("--branches", type=int, default=12, choices=range(4, 17))
     parser.add_argument("--from", dest="kernel")
+    parser.add_argument("--no-medians", dest="medians", action="store_false")
     parser.add_argument("--contexts", action="store_true")
     parser.add_argument("--processor", action="store_true")
     checks = Checks(parser.parse_args())

@@ -9,7 +9,7 @@ is removed. Its head:
 
 cuda/unseen and cuda/scored were written by somebody who had read no rule of kernels/diagnosis, cuda/seen beside
 them. unseen was scored by rules v2, scored by rules v5 (27), v6 (12), v7 (29), v8 (21),
-v9 (16), v10 (22) and v12 (28), before rules changed for them. A folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
+v9 (16), v10 (22), v12 (28) and v14 (24), before rules changed for them. A folder cuda/blind is for kernels for which no rule has been changed: profile them for the next rules, once.
 """
 
 import pathlib

@@ -89,15 +89,14 @@ TEST_CASE("a finding whose cause was removed with a gain is confirmed, and the c
 TEST_CASE("a finding whose cause was removed without a gain comes last and keeps no headroom",
           "[diagnosis][verify]") {
   const auto diagnosis = held({finding("host-cache-miss", 0.8), finding("host-scalar-loop", 0.3)},
-                              {{.condition = Condition::indices_in_order,
-                                .what = "indices in order",
+                              {{.condition = Condition::warm_caches,
+                                .what = "warm caches",
                                 .saved = 0.01,
                                 .low = -0.01,
                                 .high = 0.03}});
 
   CHECK(diagnosis.findings[0].id == "pattern-host-scalar-loop");
-  CHECK(diagnosis.findings[1].evidence ==
-        "not confirmed: indices in order save 1 % (-1..3); numbers");
+  CHECK(diagnosis.findings[1].evidence == "not confirmed: warm caches save 1 % (-1..3); numbers");
   CHECK(diagnosis.findings[1].headroom == 0.01);
   CHECK(diagnosis.bound == Bound::occupancy);
 }
@@ -197,10 +196,34 @@ TEST_CASE("half of the resident blocks at a cost are consistent with low occupan
 TEST_CASE("waits for loads are not refuted by blocks that are not missing", "[diagnosis][verify]") {
   // A long chain of loads in a few warps waits however many others are resident.
   CHECK(tested("latency-bound-loads", {fewer_blocks(0.0)}).outcome == FindingOutcome::undecided);
-  // What removes the waits decides.
+}
+
+TEST_CASE("waits for loads are confirmed by what removes one cause of them, and refuted by nothing",
+          "[diagnosis][verify]") {
+  const auto warm = one(Condition::warm_caches, "warm caches", 0.0);
+  const auto in_order = one(Condition::indices_in_order, "indices in order", 0.0);
+  // A list is as serial in L2, and its words may be no indices.
+  CHECK(tested("latency-bound-loads", {warm, in_order}).outcome == FindingOutcome::undecided);
+  CHECK(tested("latency-bound-loads", {fewer_blocks(-0.4), warm}).outcome ==
+        FindingOutcome::consistent);
   CHECK(tested("latency-bound-loads",
-               {fewer_blocks(-0.4), one(Condition::warm_caches, "warm caches", 0.0)})
-            .outcome == FindingOutcome::not_confirmed);
+               {warm, one(Condition::indices_in_order, "indices in order", 0.4)})
+            .outcome == FindingOutcome::confirmed);
+}
+
+TEST_CASE("indices in order confirm what follows them, and refute nothing", "[diagnosis][verify]") {
+  const auto nothing = one(Condition::indices_in_order, "indices in order", 0.01);
+  for (const auto* finding : {"uncoalesced-loads", "partial-sector-stores", "dram-bound-latency"}) {
+    CAPTURE(finding);
+    // A column is strided whatever its integers say.
+    CHECK(tested(finding, {nothing}).outcome == FindingOutcome::undecided);
+    CHECK(tested(finding, {one(Condition::indices_in_order, "indices in order", 0.4)}).outcome ==
+          FindingOutcome::confirmed);
+  }
+  const auto dram =
+      tested("dram-bound-latency", {nothing, one(Condition::warm_caches, "warm caches", 0.0)});
+  CHECK(dram.outcome == FindingOutcome::not_confirmed);
+  CHECK(dram.intervention == "warm caches save 0 % (-2..2)");
 }
 
 TEST_CASE("registers that make room for a block confirm low occupancy by what they save",
