@@ -92,10 +92,13 @@ void arithmetic_rule(const Metrics& metrics, const DiagnosisInput& input, Findin
   // Products that tensor cores can do need no better arithmetic.
   const bool products = has_half(input) && findings.has("fma-without-tensor");
   const double left = products ? 1 - product_share(metrics).value_or(0) * reread_share(metrics) : 1;
-  findings.add(
-      "arithmetic-bound", "Arithmetic fills the issue slots",
-      {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
-      *busy / 100 / 2 * (1 - elsewhere) * left, *busy / kBusy);
+  std::vector<std::string> evidence{shown(metric::kSm, *busy), shown(metric::kIssue, *issue),
+                                    shown(metric::kMemory, memory)};
+  constexpr double kMuch = 0.1;  // of the waiting
+  if (metrics.stall_share("math_pipe_throttle") > kMuch)
+    evidence.push_back(stall_text("math_pipe_throttle", *metrics.stall("math_pipe_throttle")));
+  findings.add("arithmetic-bound", "Arithmetic fills the issue slots", std::move(evidence),
+               *busy / 100 / 2 * (1 - elsewhere) * left, *busy / kBusy);
 }
 
 void tensor_rule(const Metrics& metrics, Findings& findings) {
@@ -119,8 +122,14 @@ void tensor_rule(const Metrics& metrics, Findings& findings) {
       waits += metrics.stall_share(reason);
     gain = std::max(gain, waits * (explained ? 0.5 : 1));
   }
-  findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands", std::move(evidence),
-               (1 - *tensor / 100) * gain, kBusy / *tensor);
+  // Products that are waited for one after the other leave the pipe idle in between.
+  const auto stall = metrics.dominant_stall();
+  const bool serial = stall && stall->first == "gmma";
+  if (serial) evidence.push_back(stall_text("gmma", metrics.stall("gmma").value_or(0)));
+  findings.add("tensor-pipe-underfed",
+               serial ? "Warps wait for matrix products that they have just begun"
+                      : "The tensor pipe waits for operands",
+               std::move(evidence), (1 - *tensor / 100) * gain, kBusy / *tensor);
 }
 
 void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {

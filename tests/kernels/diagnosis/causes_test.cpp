@@ -325,3 +325,45 @@ TEST_CASE("products of halves are for tensor cores before their arithmetic is tr
   // Operands that are used once belong to no product.
   CHECK(found(product(5.3e8, DType::f16, 4.3e8)) == "arithmetic-bound");
 }
+
+TEST_CASE("a tensor pipe that idles is told from what its warps wait for", "[diagnosis]") {
+  // Counted on an H200: two versions of the wiki's bf16 product by wgmma.
+  const auto product = [](double gmma, double long_scoreboard) {
+    return counted({{kComputes, 52.5},
+                    {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 54},
+                    {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 60.97},
+                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 15.6},
+                    {waiting("gmma"), gmma},
+                    {waiting("barrier"), 6.2},
+                    {waiting("long_scoreboard"), long_scoreboard},
+                    {waiting("membar"), 2.9},
+                    {waiting("wait"), 1.69}});
+  };
+  const auto finding = [](const Diagnosis& diagnosis) {
+    for (const auto& one : diagnosis.findings)
+      if (one.id == "pattern-tensor-pipe-underfed") return one;
+    return DiagnosisFinding{};
+  };
+  const auto serial = finding(product(7.79, 2.3));
+  CHECK(serial.title == "Warps wait for matrix products that they have just begun");
+  CHECK(serial.evidence.find("stall gmma (warps per issue) = 7.79") != std::string::npos);
+
+  const auto starved = finding(product(3.66, 6.63));
+  CHECK(starved.title == "The tensor pipe waits for operands");
+  CHECK(starved.evidence.find("gmma") == std::string::npos);
+}
+
+TEST_CASE("arithmetic that fills the issue slots says so of its pipes, too", "[diagnosis]") {
+  const auto rounds = [](double math_pipe_throttle) {
+    const auto diagnosis = counted({{kComputes, 95},
+                                    {kMoves, 4},
+                                    {"smsp__issue_active.avg.pct_of_peak_sustained_active", 95},
+                                    {waiting("math_pipe_throttle"), math_pipe_throttle},
+                                    {waiting("wait"), 2},
+                                    {waiting("not_selected"), 4}});
+    REQUIRE(first(diagnosis) == "arithmetic-bound");
+    return diagnosis.findings.front().evidence;
+  };
+  CHECK(rounds(8.4).find("stall math_pipe_throttle (warps per issue) = 8.4") != std::string::npos);
+  CHECK(rounds(0.1).find("math_pipe") == std::string::npos);
+}
