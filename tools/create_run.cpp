@@ -367,7 +367,7 @@ Tool create_run(const Services& services) {
       {.name = "create_run",
        .summary =
            "Start a run: freeze kernel, reference, sizes, types and tolerances, build v0 and "
-           "report weak points of the task.",
+           "report the task's weak points.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop,
        .builds = true},

@@ -399,6 +399,8 @@ Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInf
 
 Status plan_work(Contract& contract, const TaskRequest& task) {
   contract.work = task.work;
+  if (contract.work && !contract.work->type)
+    contract.work->type = fastest_arithmetic(contract.tensors);
   for (const auto& one : contract.cases) {
     const auto work = work_of(contract, one.dims);
     if (!work) return inside("work", work.error());

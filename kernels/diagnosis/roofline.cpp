@@ -235,8 +235,11 @@ std::optional<Reason> faster_than_physics(const PhysicsCheck& check) {
                     amount, unit, check.median.value, amount / seconds, unit, roof, unit),
         {}};
   };
-  if (beats(check.work.flops, check.compute_ceiling))
-    return reason(check.work.flops, *check.compute_ceiling, "FLOP");
+  if (beats(check.work.flops, check.compute_ceiling)) {
+    auto said = reason(check.work.flops, *check.compute_ceiling, "FLOP");
+    said.message += fmt::format(" of {} (work.type)", name_of(check.work.type));
+    return said;
+  }
   const bool cached =
       check.cache_mode == CacheMode::hot || check.work.bytes <= static_cast<double>(check.l2_bytes);
   if (cached) {

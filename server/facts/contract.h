@@ -48,12 +48,12 @@ struct Case {
 struct Work {
   std::string bytes;
   std::string flops;
-  DType type = DType::f32;
+  std::optional<DType> type;  ///< of a contract: empty in old ones, which meant float32
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Work::bytes>("An expression over dims.", {.max_length = 256}),
           required<&Work::flops>("An expression over dims.", {.max_length = 256}),
-          optional<&Work::type>("Type of the arithmetic."));
+          optional<&Work::type>("Type of the arithmetic. Default: by the inputs."));
   }
 };
 
