@@ -152,11 +152,11 @@ struct LabParts {
   /// this order; with none, for all that a build compiles. Empty on success, else its fault.
   Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
                                            const std::vector<Case>& cases, const CallContext& call);
-  /// Makes inputs of the right shape that no check or timing will ever use: of any number of sizes,
-  /// by processes that start once.
+  /// Inputs of the right shape that no check or timing ever uses, by processes that start once.
   class ThrowawayInputs {
    public:
-    Result<MemoryFile> arena(const CallPlan& plan, const Dims& dims, const CallContext& call);
+    Result<MemoryFile> arena(const CallPlan& plan, const Dims& dims, const char* distribution,
+                             const CallContext& call);
 
    private:
     friend LabParts;
@@ -174,7 +174,7 @@ struct LabParts {
     std::chrono::milliseconds deadline_;
   };
   Result<ThrowawayInputs> throwaway_inputs(const Contract& contract, const CallContext& call);
-  /// Those of one size; the processes have ended.
+  /// Normal ones of one size; the processes have ended.
   Result<MemoryFile> throwaway_arena(const Contract& contract, const CallPlan& plan,
                                      const Dims& dims, const CallContext& call);
   /// A framework's function of the reference, as a contestant. Error `unavailable`: not available

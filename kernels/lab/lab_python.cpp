@@ -82,12 +82,16 @@ std::pair<std::string, std::string> class_of(const Fault& fault) {
 
 /// Whether nothing in the source says that it compiles just in time. One that does so anyway is
 /// without the files of a compile pass, and the walls of a check forbid programs.
-bool calls_no_compiler(const Candidate& candidate) {
+bool calls_no_compiler(const Source& source) {
   constexpr std::array kWords{"triton",     "cutlass", "compile", "extension",
                               "subprocess", "popen",   "tvm",     "flashinfer"};
-  return std::ranges::none_of(kWords, [&](const char* word) {
-    return candidate.source.text.find(word) != std::string::npos;
-  });
+  return std::ranges::none_of(
+      kWords, [&](const char* word) { return source.text.find(word) != std::string::npos; });
+}
+
+/// Whether its first call was all that there is to see, for any size.
+bool is_plain(const PythonCache& cache, const Source& source) {
+  return cache.record() && cache.compiled_nothing() && calls_no_compiler(source);
 }
 
 /// Whether what it compiles for a size may depend on the sizes before: of torch.compile, which
@@ -139,7 +143,7 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
     if (process->fault()) break;
     const auto given = call_plan_of(contract, one);
     if (!given) return given.error();
-    auto arena = inputs->arena(*given, one, call);
+    auto arena = inputs->arena(*given, one, "throwaway", call);
     if (!arena) return arena.error();
     auto returned = process->execute(*given, *arena, 0, call);
     if (!returned) return returned.error();
@@ -160,6 +164,20 @@ Orders missing_orders(const PythonCache& cache, const Source& source, Orders ord
   }
   auto dims = cache.unknown(orders.front());  // which has all
   return dims.empty() ? Orders{} : Orders{std::move(dims)};
+}
+
+/// A pass over these orders, which ends with the first call of a kernel that turns out to be plain:
+/// inputs of all sizes may take minutes to make.
+Result<std::optional<Fault>> shortest_pass(LabParts& lab, const Contract& contract,
+                                           const Candidate& candidate, const Orders& orders,
+                                           const CallContext& call) {
+  if (calls_no_compiler(candidate.source)) {
+    const Orders first{{orders.front().front()}};
+    auto fault = compile_pass(lab, contract, candidate, first, call);
+    const auto cache = lab.cache_of(candidate.build.build_key);
+    if (!fault || *fault || first == orders || is_plain(cache, candidate.source)) return fault;
+  }
+  return compile_pass(lab, contract, candidate, orders, call);
 }
 
 /// All sizes in a row, as a check calls them, then each alone, as it is timed.
@@ -210,7 +228,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   record.build_key = record.binary_digest;
   const auto cache = cache_of(record.build_key);
   const auto missing = missing_orders(cache, source, orders_of(contract.cases));
-  if (auto known = cache.record(); known && missing.empty()) {
+  if (auto known = cache.record(); known && (missing.empty() || is_plain(cache, source))) {
     known->cached = true;
     known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
@@ -220,7 +238,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   if (!turn) return turn.error();
   record.ok = true;
   Candidate candidate{std::move(source), std::move(record)};
-  auto fault = compile_pass(*this, contract, candidate, missing, call);
+  auto fault = shortest_pass(*this, contract, candidate, missing, call);
   // Between two checks: an idle judge is no more within this kernel's reach than one at work is
   // within that of the kernel it judges.
   queue.give_back(*turn, std::move(left));
@@ -272,11 +290,12 @@ Status LabParts::ThrowawayInputs::fill(const wire::Generate& content, const Dims
 }
 
 Result<MemoryFile> LabParts::ThrowawayInputs::arena(const CallPlan& plan, const Dims& dims,
+                                                    const char* distribution,
                                                     const CallContext& call) {
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
   if (!arena) return arena.error();
   const auto seed = hex(sha256(random_bytes(16)));
-  const wire::Generate content{plan.layout, seed, "normal", index_limit(dims), given_};
+  const wire::Generate content{plan.layout, seed, distribution, index_limit(dims), given_};
   const int descriptor = arena->fd();
   auto made = worker_.run({.generate = content}, {&descriptor, 1}, deadline_, call);
   if (!made) return made.error();
@@ -290,7 +309,7 @@ Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const Cal
                                              const Dims& dims, const CallContext& call) {
   auto inputs = throwaway_inputs(contract, call);
   if (!inputs) return inputs.error();
-  return inputs->arena(plan, dims, call);
+  return inputs->arena(plan, dims, "normal", call);
 }
 
 Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
@@ -301,9 +320,7 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
   const auto cache = cache_of(candidate.build.build_key);
   const auto missing = missing_orders(
       cache, candidate.source, cases.empty() ? orders_of(contract.cases) : Orders{dims_of(cases)});
-  if (missing.empty() ||
-      (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate)))
-    return std::optional<Fault>{};
+  if (missing.empty() || is_plain(cache, candidate.source)) return std::optional<Fault>{};
   return compile_pass(*this, contract, candidate, missing, call);
 }
 

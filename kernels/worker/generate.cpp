@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/worker/init_text.h"
@@ -21,6 +22,7 @@ namespace ratchet::worker {
 namespace {
 
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
+constexpr std::string_view kThrowaway = "throwaway";
 
 enum class Shape { normal, shifted, large, small, special, sequence, extreme };
 
@@ -344,6 +346,21 @@ Status fill_input(const Target& target, std::int64_t index_limit) {
   return {};
 }
 
+/// Whether each element is drawn for itself, whatever the others are.
+bool is_drawn_alone(std::string_view init) {
+  const auto text = parse_init_text(init);
+  return text && text->kind != "permutation" && text->kind != "offsets";
+}
+
+/// Repeats the first `known` bytes over all of them.
+void repeat(std::span<std::byte> bytes, std::size_t known) {
+  while (known < bytes.size()) {
+    const auto more = std::min(known, bytes.size() - known);
+    std::memcpy(bytes.data() + known, bytes.data(), more);
+    known += more;
+  }
+}
+
 /// What inputs whose elements belong together get under a recipe.
 Shape shape_under(const Recipe& recipe) {
   if (recipe.kind == RecipeKind::ascending) return Shape::small;
@@ -353,7 +370,7 @@ Shape shape_under(const Recipe& recipe) {
 
 Result<Shape> shape_of(const std::string& distribution) {
   if (const auto recipe = recipe_of(distribution)) return shape_under(*recipe);
-  if (distribution == "normal") return Shape::normal;
+  if (distribution == "normal" || distribution == kThrowaway) return Shape::normal;
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
   if (distribution == "small") return Shape::small;
@@ -400,9 +417,12 @@ Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
     if (std::ranges::find(plan.given, buffer.name) != plan.given.end()) continue;
     const auto normal = normal_of(plan.distribution, buffer.dtype);
     if (!normal) return normal.error();
-    const Target target{bytes.data(), buffer,  random,
-                        *shape,       *normal, recipe_of(plan.distribution)};
+    auto drawn = buffer;
+    if (plan.distribution == kThrowaway && is_drawn_alone(buffer.init))
+      drawn.elements = std::min(buffer.elements, kRepeated);
+    const Target target{bytes.data(), drawn, random, *shape, *normal, recipe_of(plan.distribution)};
     if (auto filled = fill_input(target, plan.index_limit); !filled) return filled;
+    repeat(bytes, static_cast<std::size_t>(drawn.bytes()));
   }
   fill_guard(end, plan.layout.bytes);
   return {};

@@ -8,6 +8,9 @@
 
 namespace ratchet::worker {
 
+/// Elements of a throwaway input before they repeat: a prime, so that the rows of a matrix differ.
+inline constexpr std::int64_t kRepeated = 1'048'573;
+
 /// Fills an arena: inputs according to their `init`, outputs (poison) and guard bands with random
 /// bytes. The same plan produces the same bytes on any number of threads.
 ///
@@ -24,6 +27,9 @@ namespace ratchet::worker {
 ///   sequence by rows of the last axis: ascending, descending, constant, alternating
 ///   extreme  float16 only, others as normal: magnitudes of 90 to 120, beyond the exponentials of
 ///            single precision
+///   throwaway  as normal, but only the first kRepeated elements of a tensor are drawn and the rest
+///            repeats them: for calls whose answers nobody looks at. Holds for every init whose
+///            elements do not belong together
 /// `uniform(a,b)` is the same under all; integers include b.
 /// The other kinds, under normal / shifted / large / small (special is as normal, sequence as
 /// small):

@@ -76,6 +76,26 @@ TEST_CASE("a Python kernel that raises only on the judge's inputs is at fault",
   CHECK(has_reason(report, "fault_exception"));
 }
 
+TEST_CASE("only the first size of a kernel that calls no compiler is tried when it is built",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const std::string fails_later =
+      "def run_kernel(x, y, n):\n    if n > 512: raise ValueError('too long')\n    y[:] = 2 * x\n";
+  const auto built = [&](const std::string& kernel) {
+    auto contract = fixture.contract(kernel);
+    contract.cases.push_back({{{"n", 1024}}, 1});
+    const auto candidate = fixture.lab->build(contract, contract.kernel, fixture.call);
+    if (!candidate) FAIL(candidate.error().message);
+    if (!candidate->build.ok) return std::pair(false, false);
+    const auto report = fixture.lab->check(contract, *candidate, "secret", fixture.call);
+    if (!report) FAIL(report.error().message);
+    return std::pair(true, has_reason(*report, "fault_exception"));
+  };
+
+  CHECK(built(fails_later) == std::pair(true, true));
+  CHECK(built("# as triton would\n" + fails_later) == std::pair(false, false));
+}
+
 TEST_CASE("a Python kernel that takes all memory is refused with its limit",
           "[lab][python-kernel]") {
   if (kSanitized) SKIP("a sanitized worker has no limit");

@@ -204,3 +204,25 @@ TEST_CASE("inputs that a function makes are left to it", "[worker]") {
 
   CHECK(deviation_of(values_of(plan)) == 0);
 }
+
+TEST_CASE("throwaway inputs repeat a part, but keep what belongs together", "[worker]") {
+  const auto of = [&](DType type, const char* init, std::int64_t elements) {
+    auto plan = plan_of(type, init, "throwaway");
+    plan.layout.buffers.front().elements = elements;
+    plan.layout.bytes = 8192 + elements * size_of(type);
+    return values_of(plan);
+  };
+  constexpr auto kPeriod = static_cast<std::ptrdiff_t>(kRepeated);
+
+  const auto normal = of(DType::f32, "normal", kRepeated + 2048);
+  CHECK(std::equal(normal.begin() + kPeriod, normal.end(), normal.begin()));
+  CHECK(std::abs(mean_of(normal)) < 0.005);
+  CHECK(std::abs(deviation_of(normal) - 1) < 0.005);
+  // The rows of a matrix of 1,024 columns differ.
+  CHECK_FALSE(std::equal(normal.begin(), normal.begin() + 1024, normal.begin() + (1 << 20)));
+  const auto order = of(DType::i32, "permutation", kRepeated + 2048);
+  CHECK(std::set(order.begin(), order.end()).size() == order.size());
+  const auto indices = of(DType::i32, "indices(70)", 5000);
+  CHECK(std::ranges::max(indices) == 69);
+  CHECK(std::ranges::min(indices) == 0);
+}
