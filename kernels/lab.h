@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "kernels/lab_answers.h"
+#include "kernels/lab_options.h"
 #include "kernels/lab_requests.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
@@ -25,19 +24,6 @@
 #include "server/facts/version_diff.h"
 
 namespace ratchet {
-
-/// Where the laboratory finds its parts and keeps its cache.
-struct LabOptions {
-  std::filesystem::path state_dir;                 ///< holds build cache, calibration, device locks
-  std::filesystem::path worker_dir;                ///< holds ratchet-worker and ratchet-worker-cuda
-  std::filesystem::path data_dir;                  ///< holds problems/, python/ and cuda/
-  std::string python = "python3";                  ///< interpreter of ref.py and of .py kernels
-  std::string version;                             ///< of ratchet, shown by `environment`
-  std::chrono::milliseconds job_deadline{60'000};  ///< of one call of a kernel, and of a reference
-  std::chrono::milliseconds timing_limit{
-      10'000};             ///< of one timing session that cannot get precise
-  int noise_sessions = 4;  ///< comparisons that calibrate a device's noise; 0: none
-};
 
 /// Builds, checks, times and profiles kernels in isolated worker processes.
 ///
@@ -93,6 +79,11 @@ class Lab {
   virtual Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                                      std::string_view run_secret,
                                                      CallContext& call) = 0;
+  /// Why the reference has no answer at a size that checks of this run will add to the given ones;
+  /// empty if it has one at each.
+  virtual Result<std::optional<Reason>> unanswered_size(const Contract& contract,
+                                                        std::string_view run_secret,
+                                                        CallContext& call) = 0;
   virtual Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                                     const Ahead& ahead, std::string_view run_secret,
                                     CallContext& call) = 0;

@@ -29,7 +29,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int kSeeds = 3;
-constexpr int kHiddenCases = 2;
 // A kernel that fails often is not run through the whole plan.
 constexpr int kMostFailures = 6;
 constexpr std::size_t kMostSlices = 12;
@@ -289,21 +288,6 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   return notes;
 }
 
-void append(std::vector<Case>& cases, std::vector<Case> more) {
-  std::ranges::move(more, std::back_inserter(cases));
-}
-
-ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secret) {
-  ExaminedSizes sizes{contract.cases};
-  if (std::ranges::any_of(sizes.cases, &Case::hidden)) return sizes;
-  append(sizes.cases,
-         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases));
-  auto edges = edge_cases(contract, trial_seed(run_secret, "", "edge cases"));
-  sizes.edges = edges.size();
-  append(sizes.cases, std::move(edges));
-  return sizes;
-}
-
 }  // namespace
 
 Result<TimedReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
@@ -319,8 +303,8 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
                                                        CallContext& call) {
   contract.any_size = true;
   ExaminedSizes sizes{hidden_cases(contract, trial_seed(run_secret, "", "odd case"), 1)};
-  append(sizes.cases,
-         deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")));
+  std::ranges::move(deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")),
+                    std::back_inserter(sizes.cases));
   sizes.edges = sizes.cases.size();
   sizes.check_follows = true;
   if (sizes.cases.empty())

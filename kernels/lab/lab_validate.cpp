@@ -311,31 +311,38 @@ Status TaskValidation::try_inputs() {
   return {};
 }
 
-/// By `judge`, or by a new one if there is none; it is there afterwards.
-Result<std::vector<Reason>> validate_by(IdleJudge& judge, const ReferenceParts& parts,
-                                        const Contract& contract, std::string_view run_secret,
-                                        const CallContext& call) {
+Result<std::vector<Reason>> validated(TrialBackend& backend, const Contract& contract,
+                                      std::string_view run_secret, const CallContext& call) {
+  TaskValidation validation{backend, contract, run_secret, call, contract_warnings(contract)};
+  if (auto tried = validation.try_distributions(); !tried) return tried.error();
+  if (auto tried = validation.try_repetition(); !tried) return tried.error();
+  if (auto tried = validation.try_inputs(); !tried) return tried.error();
+  return std::move(validation.weak);
+}
+
+/// What `asked` learns from `judge`, or from a new one if there is none; it is there afterwards.
+template <class Asked>
+auto ask_by(IdleJudge& judge, const ReferenceParts& parts, const Contract& contract,
+            const CallContext& call, const Asked& asked)
+    -> decltype(asked(std::declval<TrialBackend&>())) {
   if (!judge) {
     auto opened = open_idle_judge(parts, contract, call);
     if (!opened) return opened.error();
     judge = *std::move(opened);
   }
   const auto backend = backend_of(contract, std::move(judge));
-  TaskValidation validation{*backend, contract, run_secret, call, contract_warnings(contract)};
-  if (auto tried = validation.try_distributions(); !tried) return tried.error();
-  if (auto tried = validation.try_repetition(); !tried) return tried.error();
-  if (auto tried = validation.try_inputs(); !tried) return tried.error();
-  judge = backend->release();
-  return std::move(validation.weak);
+  auto answer = asked(*backend);
+  if (answer) judge = backend->release();
+  return answer;
 }
 
-}  // namespace
-
-Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
-                                                      std::string_view run_secret,
-                                                      CallContext& call) {
+/// As `ask_by`, of the judge that is left on the device. The kernel is examined next: its process
+/// starts beside, and after a judge that is yet to start.
+template <class Asked>
+auto ask_left(LabParts& lab, const Contract& contract, CallContext& call, const Asked& asked)
+    -> decltype(asked(std::declval<TrialBackend&>())) {
   std::unique_ptr<DeviceQueue::Left> left;
-  auto turn = queue.wait(contract.device_kind, contract.device, call, &left);
+  auto turn = lab.queue.wait(contract.device_kind, contract.device, call, &left);
   if (!turn) return turn.error();
   auto terms = judge_terms(contract);
   IdleJudge judge;
@@ -345,19 +352,48 @@ Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
     aside = std::move(last->aside);
   }
   left.reset();
-  const auto parts = reference_parts(contract);
+  const auto parts = lab.reference_parts(contract);
   const bool used = static_cast<bool>(judge);
-  // The kernel is examined next. A judge that is yet to start comes first.
-  if (used) start_candidates(contract, 1, aside.spares);
-  auto weak = validate_by(judge, parts, contract, run_secret, call);
+  if (used) lab.start_candidates(contract, 1, aside.spares);
+  auto answer = ask_by(judge, parts, contract, call, asked);
   // As after a check: with new processes a failure counts.
-  if (!weak && used && !call.canceled())
-    weak = validate_by(judge, parts, contract, run_secret, call);
-  if (!weak) return weak;
-  if (!used) start_candidates(contract, 1, aside.spares);
-  queue.leave(*turn,
-              std::make_unique<JudgeLeft>(std::move(terms), std::move(judge), std::move(aside)));
-  return weak;
+  if (!answer && used && !call.canceled()) answer = ask_by(judge, parts, contract, call, asked);
+  if (!answer) return answer;
+  if (!used) lab.start_candidates(contract, 1, aside.spares);
+  lab.queue.leave(
+      *turn, std::make_unique<JudgeLeft>(std::move(terms), std::move(judge), std::move(aside)));
+  return answer;
+}
+
+}  // namespace
+
+Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
+                                                      std::string_view run_secret,
+                                                      CallContext& call) {
+  return ask_left(*this, contract, call, [&](TrialBackend& backend) {
+    return validated(backend, contract, run_secret, call);
+  });
+}
+
+Result<std::optional<Reason>> Laboratory::unanswered_size(const Contract& contract,
+                                                          std::string_view run_secret,
+                                                          CallContext& call) {
+  const auto sizes = sizes_to_check(contract, run_secret).cases;
+  auto last = ask_left(*this, contract, call, [&](TrialBackend& backend) -> Result<const Case*> {
+    for (const auto& one : sizes) {
+      if (!one.hidden) continue;
+      const auto seed = trial_seed(run_secret, "", "size " + dims_text(one.dims));
+      if (auto made = backend.generate(one.dims, "normal", seed, {}, call); !made)
+        return Error{made.error().code,
+                     fmt::format("{}: {}", dims_text(one.dims), made.error().message),
+                     made.error().hint};
+    }
+    return nullptr;
+  });
+  if (last) return std::optional<Reason>{};
+  // What the reference raised; anything else is no matter of sizes.
+  if (last.error().code != ErrorCode::invalid_argument) return last.error();
+  return std::optional(Reason{"reference_failed", last.error().message, {}, {}});
 }
 
 }  // namespace ratchet

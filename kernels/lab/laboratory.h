@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/lab.h"
+#include "kernels/lab/examined_sizes.h"
 #include "kernels/lab/lab_parts.h"
 
 namespace ratchet {
@@ -18,13 +19,6 @@ struct Question;
 /// Whether a function makes the contract's inputs on the processor sooner than a process gets to a
 /// GPU. Of use where their contents do not matter.
 [[nodiscard]] bool has_small_inputs(const Contract& contract);
-
-/// The cases of an examination. The last `edges` of them are run once.
-struct ExaminedSizes {
-  std::vector<Case> cases;
-  std::size_t edges = 0;
-  bool check_follows = false;  ///< of the same kernel, nobody knows when
-};
 
 /// The Lab of this machine. See lab.h for the contract of each method; lab_<job>.cpp defines it.
 ///
@@ -55,6 +49,9 @@ class Laboratory final : public Lab, private LabParts {
   Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                              std::string_view run_secret,
                                              CallContext& call) override;
+  Result<std::optional<Reason>> unanswered_size(const Contract& contract,
+                                                std::string_view run_secret,
+                                                CallContext& call) override;
   Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
                                        std::string_view run_secret, CallContext& call) override;
   Result<TimedProfile> profile(const Contract& contract, const ProfileRequest& request,

@@ -116,6 +116,9 @@ const std::map<std::string, Method, std::less<>> kMethods{
     {"refused_size", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
        return lab.refused_size(r.contract, r.candidate, r.secret, call);
      })},
+    {"unanswered_size", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
+       return lab.unanswered_size(r.contract, r.secret, call);
+     })},
     {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
        return lab.check(r.contract, r.candidate, r.ahead, r.secret, call);
      })},

@@ -55,6 +55,11 @@ class LabSet : public Lab {
                                              CallContext& call) override {
     return on(contract, &Lab::refused_size, contract, candidate, run_secret, call);
   }
+  Result<std::optional<Reason>> unanswered_size(const Contract& contract,
+                                                std::string_view run_secret,
+                                                CallContext& call) override {
+    return on(contract, &Lab::unanswered_size, contract, run_secret, call);
+  }
   Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                             const Ahead& ahead, std::string_view run_secret,
                             CallContext& call) override {

@@ -91,6 +91,13 @@ class Remote : public RemoteLab {
         wire::OfCandidate{std::move(contract), candidate, derived(run_secret), {}, 0}, call);
   }
 
+  Result<std::optional<Reason>> unanswered_size(const Contract& contract,
+                                                std::string_view run_secret,
+                                                CallContext& call) override {
+    return ask<std::optional<Reason>>("unanswered_size",
+                                      wire::OfContract{contract, derived(run_secret)}, call);
+  }
+
   Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                             const Ahead& ahead, std::string_view run_secret,
                             CallContext& call) override {

@@ -51,6 +51,7 @@ const std::map<std::string, Records, std::less<>> kMethods{
     {"prepare", records<wire::OfContract, PreparedTask>},
     {"validate_task", records<wire::OfContract, std::vector<Reason>>},
     {"refused_size", records<wire::OfCandidate, std::optional<Reason>>},
+    {"unanswered_size", records<wire::OfContract, std::optional<Reason>>},
     {"check", records<wire::OfCandidate, TimedReport>},
     {"search_values", records<wire::OfCandidate, SearchedValues>},
     {"profile", records<wire::ProfileOf, TimedProfile>},

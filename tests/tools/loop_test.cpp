@@ -205,6 +205,42 @@ TEST_CASE("a benchmark names the version that it measured", "[loop][slow]") {
   CHECK(answer.at("measured") == "v0");
 }
 
+TEST_CASE("a run whose reference answers at the given sizes only is warned, and checked there",
+          "[tools][slow]") {
+  test::Workbench bench;
+  const auto created = [&](const std::string& folder, const Json& more) {
+    Json arguments{
+        {"kernel", {{"text", "def run_kernel(x, y, n):\n    y[:] = 2 * x\n"}}},
+        {"reference",
+         {{"text",
+           "def reference(x, y, n):\n    if n != 1000: raise ValueError('of 1000 only')\n"
+           "    y[:] = 2 * x\n"}}},
+        {"implementation", "host-python"},
+        {"dims", {{"n", 1000}}},
+        {"tensors",
+         {{{"name", "x"}, {"dtype", "float32"}, {"shape", {"n"}}, {"role", "in"}},
+          {{"name", "y"}, {"dtype", "float32"}, {"shape", {"n"}}, {"role", "out"}}}},
+        {"output_dir", (bench.folder() / "runs" / folder).string()}};
+    arguments.update(more);
+    return arguments;
+  };
+  const auto warned_of = [](const Json& answer, const char* code) {
+    return std::ranges::any_of(answer.at("warnings"),
+                               [&](const Json& one) { return one.at("code") == code; });
+  };
+
+  const auto alone = bench.must("create_run", created("a", Json::object()));
+  CHECK(warned_of(alone, "given_sizes_only"));
+  const auto checked = bench.must("check_correctness", {{"run", alone.at("run")}});
+  CHECK(checked.at("passed") == true);
+
+  const auto related = bench.must("create_run", created("b", {{"where", {"n == 1000"}}}));
+  CHECK_FALSE(warned_of(related, "given_sizes_only"));
+
+  const auto refused = bench.call("create_run", created("c", {{"any_size", true}}));
+  CHECK(refused.text.find("any_size: the reference has no answer at n=") != std::string::npos);
+}
+
 TEST_CASE("a run whose v0 takes any size asks that of every version, unless told not to",
           "[tools][slow]") {
   test::Workbench bench;

@@ -299,3 +299,37 @@ TEST_CASE("a reference without torch has no framework baselines, and says so",
   CHECK(row_named(*report, "pytorch-eager").status == "missing");
   CHECK(row_named(*report, "flashinfer").detail == "the reference does not use torch");
 }
+
+TEST_CASE("a reference without an answer at a size that would be drawn is found out",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const auto contract = [&](const std::string& reference, const std::string& more) {
+    const auto task = decode<TaskRequest>(Json::parse(R"({
+        "implementation": "host-python", "dims": {"m": 300, "n": 1000})" +
+                                                      more + R"(,
+        "tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                    {"name": "y", "dtype": "float32", "shape": ["m"], "role": "out"}]})"));
+    REQUIRE(task);
+    auto planned = fixture.lab->plan(
+        *task, {"kernel.py", "def run_kernel(x, y, **_): y[:] = 1", ""}, {"ref.py", reference, ""});
+    if (!planned) FAIL(planned.error().message);
+    return *std::move(planned);
+  };
+  const auto unanswered = [&](const Contract& asked) {
+    const auto reason = fixture.lab->unanswered_size(asked, "secret", fixture.call);
+    if (!reason) FAIL(reason.error().message);
+    return reason->value_or(Reason{}).message;
+  };
+  const std::string one_size =
+      "def reference(x, y, m, n):\n    if n != 1000: raise ValueError('of 1000 only')\n"
+      "    y[:] = x[:m]\n";
+  const std::string part = "def reference(x, y, m, n):\n    assert m <= n\n    y[:] = x[:m]\n";
+
+  auto given = contract(one_size, "");
+  CHECK(unanswered(given).find("of 1000 only") != std::string::npos);
+  CHECK(unanswered(given).starts_with("m="));
+  given.given_sizes = true;
+  CHECK(unanswered(given).empty());
+  CHECK(unanswered(contract(one_size, R"(, "where": ["n == 1000"])")).empty());
+  CHECK(unanswered(contract(part, R"(, "where": ["m <= n"])")).empty());
+}
