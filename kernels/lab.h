@@ -84,6 +84,11 @@ class Lab {
   virtual Result<std::optional<Reason>> unanswered_size(const Contract& contract,
                                                         std::string_view run_secret,
                                                         CallContext& call) = 0;
+  /// Which sizes checks add to the given ones, with a warning where they are few. With `v0`:
+  /// `any_size` if it and the reference take any; without, as the contract has it. No check meets a
+  /// size at which the reference failed here.
+  Status decide_sizes(Contract& contract, const Candidate* v0, std::string_view run_secret,
+                      std::vector<Reason>& warnings, CallContext& call);
   virtual Result<TimedReport> check(const Contract& contract, const Candidate& candidate,
                                     const Ahead& ahead, std::string_view run_secret,
                                     CallContext& call) = 0;

@@ -67,13 +67,15 @@ Result<ProblemReport> checked(Lab& lab, const std::string& name, const Options& 
   if (!problem->kernel)
     return invalid_argument(fmt::format("{} brings no kernel to check it with", name),
                             "Call create_run with the problem and a `kernel`.");
-  const auto contract = lab.plan(problem->task, *problem->kernel, problem->reference);
+  auto contract = lab.plan(problem->task, *problem->kernel, problem->reference);
   if (!contract) return contract.error();
   auto prepared = lab.prepare(*contract, call);
   if (!prepared) return prepared.error();
   const auto secret = random_bytes(kSecretBytes);
   auto weak = lab.validate_task(*contract, secret, call);
   if (!weak) return weak.error();
+  if (auto decided = lab.decide_sizes(*contract, &prepared->kernel, secret, *weak, call); !decided)
+    return decided.error();
   auto report = lab.check(*contract, prepared->kernel, secret, call);
   if (!report) return report.error();
   return ProblemReport{{{"problem", name},

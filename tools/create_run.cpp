@@ -241,52 +241,6 @@ Result<Planned> planned(const Services& services, const CreateRunArgs& args, Cal
   return plan;
 }
 
-/// Why versions are not tried at odd or tiny sizes.
-Reason aligned_only(const Reason& refused) {
-  return {
-      "aligned_sizes_only",
-      "versions are not tried at odd or tiny sizes, because v0 or the reference fails there, so "
-      "one without a tail may pass: " +
-          refused.message,
-      {},
-      refused.origin};
-}
-
-/// Where the caller does not say, a version must take any size if v0 does.
-Status try_any_size(const Services& services, Contract& contract, const Candidate& v0,
-                    std::string_view secret, std::vector<Reason>& warnings, CallContext& call) {
-  auto refused = services.lab.refused_size(contract, v0, secret, call);
-  if (!refused) return refused.error();
-  contract.any_size = !*refused;
-  if (*refused) warnings.push_back(aligned_only(**refused));
-  return {};
-}
-
-/// No check of the run may meet a size for which the reference has no answer: what `any_size`
-/// allows is taken back, and then every size that is not given.
-Status try_drawn_sizes(const Services& services, Contract& contract, bool any_size_given,
-                       std::string_view secret, std::vector<Reason>& warnings, CallContext& call) {
-  auto unanswered = services.lab.unanswered_size(contract, secret, call);
-  if (unanswered && *unanswered && contract.any_size) {
-    if (any_size_given)
-      return invalid_argument("any_size: the reference has no answer at " + (*unanswered)->message,
-                              "Say in where which sizes there are, or leave any_size out.");
-    contract.any_size = false;
-    warnings.push_back(aligned_only(**unanswered));
-    unanswered = services.lab.unanswered_size(contract, secret, call);
-  }
-  if (!unanswered) return unanswered.error();
-  if (!*unanswered) return {};
-  contract.given_sizes = true;
-  warnings.push_back({"given_sizes_only",
-                      "versions are tried at the given sizes only, because the reference has no "
-                      "answer at others, so one made for those may pass: " +
-                          (*unanswered)->message +
-                          ". Relations between the dims, in where, tell which others there are",
-                      {}});
-  return {};
-}
-
 /// Where a group is named, one of its labs: one that is started and free, else one that is off,
 /// else a busy one; those that failed last come after all others.
 std::optional<std::string> home_of(const std::optional<std::string>& named,
@@ -358,17 +312,16 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
   warn_of_processor(args, *contract, *warnings);
-  if (!args.any_size && !args.fork_from) {
-    call.progress(2, 4, "trying v0 at odd and tiny sizes");
-    watch.begin("odd and tiny sizes");
-    if (auto tried = try_any_size(services, *contract, v0, secret, *warnings, call); !tried)
-      return tried.error();
-  }
-  watch.begin("drawn sizes");
-  if (auto tried = try_drawn_sizes(services, *contract, args.any_size.value_or(false), secret,
-                                   *warnings, call);
-      !tried)
-    return tried.error();
+  call.progress(2, 4, "trying v0 at odd and tiny sizes");
+  watch.begin("odd and tiny sizes");
+  const bool decides = !args.any_size && !args.fork_from;
+  if (auto decided =
+          services.lab.decide_sizes(*contract, decides ? &v0 : nullptr, secret, *warnings, call);
+      !decided)
+    return decided.error();
+  if (args.any_size.value_or(false) && !contract->any_size)
+    return invalid_argument("any_size: " + warnings->back().message,
+                            "Say in where which sizes there are, or leave any_size out.");
 
   call.progress(3, 4, "freezing the contract");
   watch.begin("freezing");
