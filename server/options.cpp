@@ -277,6 +277,18 @@ void add_problem(CLI::App& app, Options& options) {
       ->required();
 }
 
+/// A person's own command line says itself where the problem lies, and where its copy goes.
+void add_named_folders(Options& options) {
+  std::error_code failed;
+  const auto add = [&](const fs::path& folder) {
+    if (folder != folder.root_path() && fs::is_directory(folder, failed))
+      options.roots.push_back(folder);
+  };
+  const auto problem = fs::absolute(options.problem, failed);
+  add(fs::is_directory(problem, failed) ? problem : problem.parent_path());
+  if (!options.output_dir.empty()) add(fs::absolute(options.output_dir, failed).parent_path());
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
@@ -313,6 +325,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.roots_given = !options.roots.empty();
   options.state_dir_given = app.count("--state-dir") > 0;
   if (!options.roots_given) options.roots.push_back(fs::current_path());
+  if (options.problem_action == "import") add_named_folders(options);
   if (options.arguments.empty()) options.arguments = "{}";
   if (options.repository.empty()) options.repository = ".";
   return {options, {}};

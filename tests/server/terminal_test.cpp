@@ -301,6 +301,19 @@ TEST_CASE("an import fits an 80-column terminal, and answers in JSON", "[termina
   CHECK(Json::accept(visible(json)));
 }
 
+TEST_CASE("a person's import may name a problem outside the current folder, and nothing else there",
+          "[terminal]") {
+  const TempFolder home, elsewhere;
+  const auto task = elsewhere / "task";
+  Screen screen;
+  const Words words{"problem", "import", task.string()};
+  REQUIRE(write_file(task / "reference.py", "import torch\n"));
+  CHECK(screen.shows(words, home, 1).find("outside") == std::string::npos);
+  REQUIRE(write_file(elsewhere / "secret.yml", "no problem"));
+  std::filesystem::create_symlink(elsewhere / "secret.yml", task / "task.yml");
+  CHECK(screen.shows(words, home, 1).find("outside") != std::string::npos);
+}
+
 TEST_CASE("what a verb refuses fits an 80-column terminal", "[terminal]") {
   const TempFolder home;
   Screen screen;
