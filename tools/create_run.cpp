@@ -241,6 +241,21 @@ Result<Planned> planned(const Services& services, const CreateRunArgs& args, Cal
   return plan;
 }
 
+/// An `any_size` that the caller asks for is kept, or refused.
+Status decide_sizes(const Services& services, const CreateRunArgs& args, Contract& contract,
+                    const Candidate& v0, std::string_view secret, std::vector<Reason>& warnings,
+                    CallContext& call) {
+  if (!args.any_size.value_or(false)) {
+    const bool decides = !args.any_size && !args.fork_from;
+    return services.lab.decide_sizes(contract, decides ? &v0 : nullptr, secret, warnings, call);
+  }
+  const auto unanswered = services.lab.unanswered_size(contract, secret, call);
+  if (!unanswered) return unanswered.error();
+  if (!*unanswered) return {};
+  return invalid_argument("any_size: the reference has no answer at " + (*unanswered)->message,
+                          "Say in where which sizes there are, or leave any_size out.");
+}
+
 /// Where a group is named, one of its labs: one that is started and free, else one that is off,
 /// else a busy one; those that failed last come after all others.
 std::optional<std::string> home_of(const std::optional<std::string>& named,
@@ -314,14 +329,8 @@ Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
   warn_of_processor(args, *contract, *warnings);
   call.progress(2, 4, "trying v0 at odd and tiny sizes");
   watch.begin("odd and tiny sizes");
-  const bool decides = !args.any_size && !args.fork_from;
-  if (auto decided =
-          services.lab.decide_sizes(*contract, decides ? &v0 : nullptr, secret, *warnings, call);
-      !decided)
+  if (auto decided = decide_sizes(services, args, *contract, v0, secret, *warnings, call); !decided)
     return decided.error();
-  if (args.any_size.value_or(false) && !contract->any_size)
-    return invalid_argument("any_size: " + warnings->back().message,
-                            "Say in where which sizes there are, or leave any_size out.");
 
   call.progress(3, 4, "freezing the contract");
   watch.begin("freezing");

@@ -156,7 +156,6 @@ bool is_odd(std::int64_t size) {
 /// All dims with `any_size`, else those that are odd in a given case: an odd height says nothing of
 /// the number of channels. In older runs one odd dim frees all.
 AnySize dims_of_any_size(const Contract& contract) {
-  if (contract.given_sizes.value_or(false)) return {};
   constexpr int kEachDimSince = 7;
   AnySize all, odd;
   for (const auto& given : contract.cases)
@@ -180,7 +179,7 @@ bool asks_fewest_factors(const Contract& contract) {
 
 std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, int count) {
   std::vector<Case> hidden;
-  if (contract.cases.empty() || contract.given_sizes.value_or(false)) return hidden;
+  if (contract.cases.empty()) return hidden;
   Draw draw(seed);
   const auto free = dims_of_any_size(contract);
   const bool odd = asks_fewest_factors(contract);

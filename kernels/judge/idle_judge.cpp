@@ -38,6 +38,7 @@ std::string judge_terms(Contract contract) {
   // These say which versions there are and at what sizes they are asked.
   contract.kernel_name = plain.kernel_name;
   contract.any_size = plain.any_size;
+  contract.given_sizes = plain.given_sizes;
   contract.seed_given = plain.seed_given;
   contract.iterations = plain.iterations;
   contract.retries = plain.retries;

@@ -1,7 +1,7 @@
 #include "kernels/lab/examined_sizes.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/judge/judge.h"
@@ -11,20 +11,18 @@ namespace {
 
 constexpr int kHiddenCases = 2;
 
-void append(std::vector<Case>& cases, std::vector<Case> more) {
-  cases.insert(cases.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secret) {
   ExaminedSizes sizes{contract.cases};
-  if (std::ranges::any_of(sizes.cases, &Case::hidden)) return sizes;
-  append(sizes.cases,
-         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases));
+  if (contract.given_sizes.value_or(false) || std::ranges::any_of(sizes.cases, &Case::hidden))
+    return sizes;
+  std::ranges::move(
+      hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases),
+      std::back_inserter(sizes.cases));
   auto edges = edge_cases(contract, trial_seed(run_secret, "", "edge cases"));
   sizes.edges = edges.size();
-  append(sizes.cases, std::move(edges));
+  std::ranges::move(edges, std::back_inserter(sizes.cases));
   return sizes;
 }
 

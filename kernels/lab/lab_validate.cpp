@@ -379,7 +379,7 @@ Result<std::optional<Reason>> Laboratory::unanswered_size(const Contract& contra
                                                           std::string_view run_secret,
                                                           CallContext& call) {
   const auto sizes = sizes_to_check(contract, run_secret).cases;
-  auto last = ask_left(*this, contract, call, [&](TrialBackend& backend) -> Result<const Case*> {
+  const auto answered = ask_left(*this, contract, call, [&](TrialBackend& backend) -> Status {
     for (const auto& one : sizes) {
       if (!one.hidden) continue;
       const auto seed = trial_seed(run_secret, "", "size " + dims_text(one.dims));
@@ -388,12 +388,12 @@ Result<std::optional<Reason>> Laboratory::unanswered_size(const Contract& contra
                      fmt::format("{}: {}", dims_text(one.dims), made.error().message),
                      made.error().hint};
     }
-    return nullptr;
+    return {};
   });
-  if (last) return std::optional<Reason>{};
+  if (answered) return std::optional<Reason>{};
   // What the reference raised; anything else is no matter of sizes.
-  if (last.error().code != ErrorCode::invalid_argument) return last.error();
-  return std::optional(Reason{"reference_failed", last.error().message, {}, {}});
+  if (answered.error().code != ErrorCode::invalid_argument) return answered.error();
+  return std::optional(Reason{"reference_failed", answered.error().message, {}, {}});
 }
 
 }  // namespace ratchet

@@ -22,7 +22,6 @@ namespace ratchet::worker {
 namespace {
 
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
-constexpr std::string_view kThrowaway = "throwaway";
 
 enum class Shape { normal, shifted, large, small, special, sequence, extreme };
 
@@ -370,7 +369,7 @@ Shape shape_under(const Recipe& recipe) {
 
 Result<Shape> shape_of(const std::string& distribution) {
   if (const auto recipe = recipe_of(distribution)) return shape_under(*recipe);
-  if (distribution == "normal" || distribution == kThrowaway) return Shape::normal;
+  if (distribution == "normal") return Shape::normal;
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
   if (distribution == "small") return Shape::small;
@@ -395,7 +394,9 @@ double subnormal_of(DType type) {
 }
 
 Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
-  const auto shape = shape_of(plan.distribution);
+  const bool throwaway = plan.distribution == "throwaway";
+  const std::string distribution = throwaway ? "normal" : plan.distribution;
+  const auto shape = shape_of(distribution);
   if (!shape) return shape.error();
   std::int64_t end = 0;  // end of the filled part
   const Philox guard(plan.seed, kGuardStream);
@@ -415,12 +416,12 @@ Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
       continue;
     }
     if (std::ranges::find(plan.given, buffer.name) != plan.given.end()) continue;
-    const auto normal = normal_of(plan.distribution, buffer.dtype);
+    const auto normal = normal_of(distribution, buffer.dtype);
     if (!normal) return normal.error();
     auto drawn = buffer;
-    if (plan.distribution == kThrowaway && is_drawn_alone(buffer.init))
+    if (throwaway && is_drawn_alone(buffer.init))
       drawn.elements = std::min(buffer.elements, kRepeated);
-    const Target target{bytes.data(), drawn, random, *shape, *normal, recipe_of(plan.distribution)};
+    const Target target{bytes.data(), drawn, random, *shape, *normal, recipe_of(distribution)};
     if (auto filled = fill_input(target, plan.index_limit); !filled) return filled;
     repeat(bytes, static_cast<std::size_t>(drawn.bytes()));
   }

@@ -28,8 +28,7 @@ Result<Normal> normal_of(std::string_view distribution, DType type) {
   const bool tiny = type == DType::f8_e4m3 || type == DType::f8_e5m2;
   const bool by_rows =
       distribution == "special" || distribution == "sequence" || distribution == "extreme";
-  if (distribution == "normal" || distribution == "throwaway" || by_rows || recipe_of(distribution))
-    return Normal{0, 1};
+  if (distribution == "normal" || by_rows || recipe_of(distribution)) return Normal{0, 1};
   if (distribution == "shifted") return Normal{1, 1};
   if (distribution == "large") return Normal{0, tiny ? 4.0 : type == DType::f16 ? 10.0 : 30.0};
   if (distribution == "small") return Normal{0, tiny ? 0x1p-3 : 0x1p-6};
