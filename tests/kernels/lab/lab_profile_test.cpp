@@ -60,7 +60,8 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab][sl
   CHECK(profile.comparisons.empty());
   CHECK(profile.timing.cache_mode == CacheMode::cold);
   CHECK(profile.timing.samples > 0);
-  CHECK(profile.timing.discarded == 1);
+  // The first of the series, and any that a busy core took at a lower clock.
+  CHECK(profile.timing.discarded >= 1);
   CHECK(profile.metrics.at("median_ns") == profile.timing.median.value);
   // Declared work: 8 bytes an element.
   CHECK(profile.metrics.at("achieved_bytes_per_s") ==
