@@ -94,7 +94,10 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (!asked.work) asked.work = shipped.work;
   if (!asked.atol) asked.atol = shipped.atol;
   if (!asked.rtol) asked.rtol = shipped.rtol;
-  if (!asked.matched_ratio) asked.matched_ratio = shipped.matched_ratio;
+  if (!asked.matched_ratio) {
+    asked.matched_ratio = shipped.matched_ratio;
+    if (!asked.rest_within) asked.rest_within = shipped.rest_within;
+  }
   if (!asked.edge_values) asked.edge_values = shipped.edge_values;
   if (asked.baselines.empty()) asked.baselines = shipped.baselines;
   if (!asked.call) asked.call = shipped.call;

@@ -21,6 +21,11 @@ using Warn = std::function<void(std::string code, std::string message)>;
 
 /// What their values are and how closely they are compared.
 void warn_of_tensors(const Contract& contract, const Warn& warn) {
+  const std::string rest =
+      contract.rest_within
+          ? fmt::format("may be off by up to {:g} times the server's own tolerance",
+                        *contract.rest_within)
+          : "may be wrong by any finite amount";
   for (const auto& tensor : contract.tensors) {
     const bool values = contract.judge && (tensor.dtype == DType::i8 || tensor.dtype == DType::i16);
     const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean && !values;
@@ -35,13 +40,12 @@ void warn_of_tensors(const Contract& contract, const Warn& warn) {
       warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
                                           *rtol, usual.rtol, name_of(tensor.dtype)));
     if (tensor.matched_ratio.value_or(1) < 1)
-      warn("loose_matched_ratio", fmt::format("{:.4g} % of {} may be wrong by any finite amount",
-                                              (1 - *tensor.matched_ratio) * 100, tensor.name));
+      warn("loose_matched_ratio",
+           fmt::format("{:.4g} % of {} {}", (1 - *tensor.matched_ratio) * 100, tensor.name, rest));
   }
   if (contract.matched_ratio.value_or(1) < 1)
     warn("loose_matched_ratio",
-         fmt::format("{:.4g} % of every output may be wrong by any finite amount",
-                     (1 - *contract.matched_ratio) * 100));
+         fmt::format("{:.4g} % of every output {}", (1 - *contract.matched_ratio) * 100, rest));
   for (const auto& tensor : contract.tensors) {
     const auto used = tolerance_for(tensor.dtype, tensor.atol ? tensor.atol : contract.atol,
                                     tensor.rtol ? tensor.rtol : contract.rtol);

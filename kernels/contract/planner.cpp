@@ -430,9 +430,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.iterations = task.iterations;
   contract.seed_given = task.seed.has_value();
   contract.any_size = task.any_size.value_or(false);
-  contract.atol = task.atol;
-  contract.rtol = task.rtol;
-  contract.matched_ratio = task.matched_ratio;
+  if (const auto status = plan_tolerances(contract, task); !status) return status.error();
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
   contract.edge_values = task.edge_values;
   contract.judge = JudgeRules{

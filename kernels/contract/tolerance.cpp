@@ -100,6 +100,21 @@ double error_of_terms(DType type, double length) {
   return kRoundings * unit * std::min(1.0, std::sqrt(kRoom / length));
 }
 
+Status plan_tolerances(Contract& contract, const TaskRequest& task) {
+  const auto leaves_rest = [](const TensorSpec& tensor) {
+    return tensor.matched_ratio.value_or(1) < 1;
+  };
+  if (task.rest_within && task.matched_ratio.value_or(1) == 1 &&
+      std::ranges::none_of(task.tensors, leaves_rest))
+    return invalid_argument("rest_within: all elements have to match, so there is no rest",
+                            "Give a matched_ratio below 1, or leave rest_within out.");
+  contract.atol = task.atol;
+  contract.rtol = task.rtol;
+  contract.matched_ratio = task.matched_ratio;
+  contract.rest_within = task.rest_within;
+  return {};
+}
+
 namespace {
 
 /// The share of an output whose errors may lie in the tail of what honest roundings add up to: of

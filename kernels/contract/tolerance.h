@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "kernels/protocol/messages.h"
+#include "server/core/result.h"
 #include "server/facts/contract.h"
+#include "server/facts/task.h"
 
 namespace ratchet {
 
@@ -58,6 +60,10 @@ namespace ratchet {
 /// what kernels compute in. Their errors grow with the root of the length; beyond 2^18 terms this
 /// falls by it, so that TF32 products (2^-11 for each term, in both directions) still fail.
 [[nodiscard]] double error_of_terms(DType type, double length);
+
+/// The task's tolerances. Errors: `invalid_argument` for a `rest_within` where nothing may be left
+/// over.
+[[nodiscard]] Status plan_tolerances(Contract& contract, const TaskRequest& task);
 
 /// What is known about one trial and its case beside the contract.
 struct TrialFacts {

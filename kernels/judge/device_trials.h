@@ -146,7 +146,10 @@ class DeviceTrials {
   };
   [[nodiscard]] wire::Compare comparison(double factor, Beside beside) const;
   /// Once more, what was compared last.
-  Result<wire::Comparison> kept(double factor, Beside beside, const CallContext& call);
+  Result<wire::Comparison> kept(wire::Compare plan, const CallContext& call);
+  /// Turns down a verdict whose elements that are off are farther off than the contract lets them.
+  Status hold_rest(wire::Comparison& verdict, double factor, Beside beside,
+                   const CallContext& call);
   /// Goes on where the plain rule has decided, by what shadow and terms allow and ask for.
   Status weigh(wire::Comparison& verdict, double factor, bool by_terms, const CallContext& call);
   /// The verdict on what a control would leave by this plan alone.

@@ -40,27 +40,38 @@ wire::Compare DeviceTrials::comparison(double factor, Beside beside) const {
   return loosened(std::move(plan), factor);
 }
 
-Result<wire::Comparison> DeviceTrials::kept(double factor, Beside beside, const CallContext& call) {
-  auto reply = ask(
-      {.compare_on_device = wire::CompareOnDevice{comparison(factor, beside), {}, true}}, {}, call);
+Result<wire::Comparison> DeviceTrials::kept(wire::Compare plan, const CallContext& call) {
+  auto reply =
+      ask({.compare_on_device = wire::CompareOnDevice{std::move(plan), {}, true}}, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return *std::move(reply->first.comparison);
 }
 
+Status DeviceTrials::hold_rest(wire::Comparison& verdict, double factor, Beside beside,
+                               const CallContext& call) {
+  auto plan = plan_for_rest(contract_, verdict, comparison(factor, beside));
+  if (!plan) return {};
+  auto of_rest = kept(*std::move(plan), call);
+  if (!of_rest) return of_rest.error();
+  if (!of_rest->passed) verdict = *std::move(of_rest);
+  return {};
+}
+
 Status DeviceTrials::weigh(wire::Comparison& verdict, double factor, bool by_terms,
                            const CallContext& call) {
   if (!same_rules_on_devices(contract_)) return {};
+  if (auto held = hold_rest(verdict, factor, {}, call); !held) return held;
   // An answer in float64 takes as long as the answer itself, and most can only allow more.
   if (verdict.passed && !shadow_tightens(contract_, contract_.atol, contract_.rtol)) return {};
   auto shadow = shadow_of(call);
   if (!shadow) return shadow.error();
   const auto lacking = *shadow ? std::string() : no_shadow_;
   const auto judge_again = [&](Beside beside) -> Status {
-    auto again = kept(factor, beside, call);
+    auto again = kept(comparison(factor, beside), call);
     if (!again) return again.error();
     verdict = *std::move(again);
-    return {};
+    return hold_rest(verdict, factor, beside, call);
   };
   if (*shadow)
     if (auto done = judge_again({true, false}); !done) return done;
@@ -114,7 +125,7 @@ Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallCo
 }
 
 Result<bool> DeviceTrials::within(double factor, const CallContext& call) {
-  auto verdict = kept(factor, {}, call);
+  auto verdict = kept(comparison(factor, {}), call);
   if (!verdict) return verdict.error();
   return verdict->passed;
 }

@@ -249,7 +249,11 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   if (contract.matched_ratio.value_or(1) < 1)
     notes.push_back(
         {"matched_ratio",
-         fmt::format("only {:.4g} % of each output have to match", *contract.matched_ratio * 100),
+         fmt::format("only {:.4g} % of each output have to match{}", *contract.matched_ratio * 100,
+                     contract.rest_within
+                         ? fmt::format(", the rest within {:g} times the server's own tolerance",
+                                       *contract.rest_within)
+                         : ""),
          {}});
   if (const double growth = largest_growth(contract); growth > 1)
     notes.push_back(

@@ -44,8 +44,9 @@ class Problems:
         refuse_processes(files)
         form = self.chosen(files, asked["format"])
         try:
-            made = trial.repeatable(lambda quiet=False, fixed=False, varying=False: form.read(
-                files, {**asked, "quiet": quiet, "fixed": fixed, "varying": varying}))
+            made = trial.repeatable(lambda **found: form.read(
+                files, {**asked, "quiet": False, "fixed": False, "varying": False, "updated": {},
+                        **found}))
         except problem.Refused as refused:
             raise Failed(f"{refused}", refused.line) from refused
         except ImportError as error:

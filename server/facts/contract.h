@@ -128,6 +128,7 @@ struct Contract {
   std::optional<double> atol;  ///< empty: depends on the dtype
   std::optional<double> rtol;
   std::optional<double> matched_ratio;  ///< share of each output that must match; empty: all
+  std::optional<double> rest_within;    ///< see TaskRequest
   bool any_size = false;                ///< the kernel must take odd and prime sizes too
   /// Only the given sizes are asked: the reference has no answer at others that were drawn.
   std::optional<bool> given_sizes;
@@ -156,12 +157,13 @@ struct Contract {
           required<&C::arch>(), required<&C::entry>(), required<&C::flags>(),
           optional<&C::launch>(), required<&C::parameters>(), required<&C::tensors>(),
           required<&C::cases>(), optional<&C::work>(), optional<&C::atol>(), optional<&C::rtol>(),
-          optional<&C::matched_ratio>(), optional<&C::any_size>(), optional<&C::given_sizes>(),
-          required<&C::seed_given>(), required<&C::reference_kind>(), required<&C::kernel>(),
-          required<&C::reference>(), required<&C::iterations>(), required<&C::retries>(),
-          required<&C::baselines>(), required<&C::noise_threshold_pct>(), optional<&C::judge>(),
-          optional<&C::where>(), optional<&C::call>(), optional<&C::signature>(),
-          optional<&C::lab>(), optional<&C::edge_values>(), optional<&C::found_values>());
+          optional<&C::matched_ratio>(), optional<&C::rest_within>(), optional<&C::any_size>(),
+          optional<&C::given_sizes>(), required<&C::seed_given>(), required<&C::reference_kind>(),
+          required<&C::kernel>(), required<&C::reference>(), required<&C::iterations>(),
+          required<&C::retries>(), required<&C::baselines>(), required<&C::noise_threshold_pct>(),
+          optional<&C::judge>(), optional<&C::where>(), optional<&C::call>(),
+          optional<&C::signature>(), optional<&C::lab>(), optional<&C::edge_values>(),
+          optional<&C::found_values>());
   }
 
   /// Whether it is judged by this version of the rules or a later one.

@@ -25,7 +25,7 @@ struct TensorSpec {
 
   static constexpr void fields(auto&& visit) {
     visit(required<&TensorSpec::name>("", {.max_length = 64}), required<&TensorSpec::dtype>(),
-          required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
+          required<&TensorSpec::shape>("Expressions over dims.", {.max_length = 8}),
           required<&TensorSpec::role>(),
           optional<&TensorSpec::init>(
               "normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given (by "

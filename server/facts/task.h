@@ -45,6 +45,9 @@ struct TaskRequest {
   std::optional<double> atol;
   std::optional<double> rtol;
   std::optional<double> matched_ratio;
+  /// What elements beyond `matched_ratio` may be off by, in the server's own tolerances; empty: by
+  /// any finite amount.
+  std::optional<double> rest_within;
   std::optional<bool> edge_values;
   std::vector<std::string> baselines;
   std::string entry = "solve";
@@ -59,7 +62,7 @@ struct TaskRequest {
     visit(
         optional<&T::problem>("A shipped problem, e.g. softmax, or an imported one's folder.",
                               {.max_length = 4096}),
-        optional<&T::kernel>("Source of v0, {path} or {text}; with reference, instead of problem."),
+        optional<&T::kernel>("v0, {path} or {text}; with reference, instead of problem."),
         optional<&T::reference>("ref.py, ref.cpp or ref.cu, {path} or {text}."),
         optional<&T::implementation>(
             "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
@@ -69,28 +72,28 @@ struct TaskRequest {
                             {.max_length = 64}),
         optional<&T::any_size>("Also odd, prime and tiny sizes. Default: if v0 takes them."),
         optional<&T::tensors>("Buffers, unless the signature tells.", {.max_length = 1024}),
-        optional<&T::accumulate>("Outputs that the kernel adds onto. With tensors: init zeros.",
+        optional<&T::accumulate>("Outputs that the kernel adds onto; or init zeros.",
                                  {.max_length = 64}),
-        optional<&T::where>("Relations of sizes, such as nnz <= m*n.", {.max_length = 64}),
-        optional<&T::scalars>("Scalar parameters by name: floating-point, or integers that are no "
-                              "sizes."),
+        optional<&T::where>("Relations such as nnz <= m*n.", {.max_length = 64}),
+        optional<&T::scalars>("Scalar parameters by name that are no sizes."),
         optional<&T::work>("Least bytes to move and FLOPs."),
         optional<&T::ptr_size>("Elements of every buffer; 0: by dims.",
                                {.min = 0, .max = 268435456}),
-        optional<&T::arch>("Target such as sm_90a. Default: the device's.", {.max_length = 32}),
+        optional<&T::arch>("Such as sm_90a. Default: the device's.", {.max_length = 32}),
         optional<&T::iterations>("Versions after v0.", {.min = 1, .max = 1000}),
         optional<&T::device>("", {.min = 0, .max = 63}),
         optional<&T::seed>("Weakens the claim. Default: secret."),
         optional<&T::atol>("Default: by dtype.", {.min = 0}),
         optional<&T::rtol>("Default: by dtype.", {.min = 0}),
         optional<&T::matched_ratio>("Share of elements within tolerance.", {.min = 0.5, .max = 1}),
-        optional<&T::edge_values>("Refuse errors at largest, infinite, NaN inputs; else a note."),
+        optional<&T::rest_within>("Most the rest is off, in default tolerances.", {.min = 1}),
+        optional<&T::edge_values>("Refuse errors at largest, infinite, NaN inputs."),
         optional<&T::baselines>("pytorch-eager, torch-compile, flashinfer, vendor.",
                                 {.max_length = 8}),
         optional<&T::entry>("Entry function.", {.max_length = 64}), optional<&T::call>(),
         optional<&T::signature>("Of a module or function: see docs/tasks.md."),
         optional<&T::flags>("More compiler flags.", {.max_length = 32}),
-        optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."),
+        optional<&T::launch>("How to launch a __global__ entry."),
         optional<&T::lab>("Name or group in list_labs.", {.max_length = 64}));
   }
 };

@@ -184,6 +184,33 @@ TEST_CASE("workloads without sizes, too many, and a low ratio are said", "[pytho
   CHECK(task_of(task).at("matched_ratio") == 0.5);
 }
 
+TEST_CASE("a suite's usual ratio lets no element be far off", "[python]") {
+  const std::string lines =
+      workload(999, {{"type", "random"}}, {{"max_atol", 1e-5}, {"max_rtol", 1e-5}}) +
+      workload(500, {{"type", "random"}}, {{"max_atol", 1e-5}, {"required_matched_ratio", 1}});
+  const Imported task(
+      "one_more", {{"one_more/definition.json", definition()}, {"one_more/workload.jsonl", lines}});
+
+  CHECK(task.said.find("where its workloads name no ratio, the suite asks 0.99 of the elements") !=
+        std::string::npos);
+  CHECK(task_of(task).at("matched_ratio") == 0.99);
+  CHECK(task_of(task).at("rest_within") == 4);
+  CHECK(task.passes("own"));
+  const std::string kernel = "def run(x):\n    y = x + 1\n    y[149::150] ";
+  CHECK(task.passes("rounded", kernel + "*= 1.0001\n    return y\n"));
+  CHECK_FALSE(task.passes("left", kernel + "-= 1\n    return y\n"));
+}
+
+TEST_CASE("a ratio that a suite's workload names is what it is", "[python]") {
+  const std::string lines = workload(999, {{"type", "random"}}, {{"max_atol", 1e-5}}) +
+                            workload(500, {{"type", "random"}}, {{"required_matched_ratio", 0.9}});
+  const Imported task(
+      "one_more", {{"one_more/definition.json", definition()}, {"one_more/workload.jsonl", lines}});
+
+  CHECK(task_of(task).at("matched_ratio") == 0.9);
+  CHECK_FALSE(task_of(task).contains("rest_within"));
+}
+
 TEST_CASE("recorded inputs are carried into the problem; workloads without theirs are left out",
           "[python]") {
   const Imported task("suite/problems/one_more",

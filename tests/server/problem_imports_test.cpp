@@ -265,6 +265,38 @@ TEST_CASE("sizes that an import reduced are said beside the suite's times", "[py
         "the suite's, larger than here");
 }
 
+TEST_CASE("an input that a definition's reference updates and returns is one tensor", "[python]") {
+  const Json rows{{"shape", {"rows", "4"}}, {"dtype", "float32"}};
+  const Json definition{
+      {"name", "kept"},
+      {"axes", {{"rows", {{"type", "var"}}}}},
+      {"inputs", {{"x", {{"shape", Json::array({"4"})}, {"dtype", "float32"}}}, {"cache", rows}}},
+      {"outputs",
+       {{"sum", {{"shape", Json::array({"4"})}, {"dtype", "float32"}}}, {"cache_out", rows}}},
+      {"reference",
+       "import torch\n\n\ndef run(cache, x):\n    cache[1] = x\n    return cache, cache[1] + 1\n"}};
+  const Json workload{{"axes", {{"rows", 48}}},
+                      {"inputs", {{"x", {{"type", "random"}}}, {"cache", {{"type", "random"}}}}}};
+  const Imported task("kept", {{"kept/definition.json", definition.dump()},
+                               {"kept/workload.jsonl", workload.dump() + "\n"}});
+
+  CHECK(task.said.find("cache and cache_out are one tensor") != std::string::npos);
+  CHECK(task.passes("own"));
+  const std::string kernel = "def run(cache, x):\n    ";
+  CHECK(task.passes("new",
+                    kernel + "kept = cache.clone()\n    kept[1] = x\n    return kept, x + 1\n"));
+  CHECK_FALSE(task.passes("left", kernel + "return cache, x + 1\n"));
+  CHECK_FALSE(task.passes("x", kernel + "cache[1] = x\n    x += 1\n    return cache, x\n"));
+}
+
+TEST_CASE("an answer that is an input as it was stays an output", "[python]") {
+  const auto task =
+      defined({{"rows", {{"type", "var"}}}}, {"rows"}, {"rows"}, "    return x\n", {{"rows", 48}});
+
+  CHECK(task.said.find("are one tensor") == std::string::npos);
+  CHECK(task.passes("copy", "def run(x):\n    return x.clone()\n"));
+}
+
 TEST_CASE("a size is not reduced to one that a definition's reference refuses", "[python]") {
   const Json var{{"type", "var"}};
   const auto task =

@@ -41,7 +41,32 @@ def get_init_inputs():
                      constants, forward, inputs, init);
 }
 
+/// What a suite's code, loaded for `device`, has for "cuda" and "cuda:0".
+std::string devices_for(const std::string& device) {
+  const auto code = fmt::format(R"(import sys
+sys.path.insert(0, {:?})
+from formats import adapter
+suite = adapter.loaded({{"suite.py": "either = 'cuda'\nfirst = 'cuda:0'"}}, "suite.py", {{}}, {:?})
+print(suite.either, suite.first))",
+                                (source_dir() / "kernels/python").string(), device);
+  const auto done = run_program({.argv = {python_with_frameworks(), "-B", "-c", code},
+                                 .environment = inherited_environment({"PATH"}),
+                                 .folder = source_dir()},
+                                std::chrono::minutes{1});
+  REQUIRE(done);
+  INFO(done->out << done->err);
+  REQUIRE(done->status.clean());
+  return done->out;
+}
+
 }  // namespace
+
+TEST_CASE("the device that a suite names is the one that its problem is judged on", "[python]") {
+  CHECK(devices_for("cpu") == "cpu cpu\n");
+  CHECK(devices_for("cuda") == "cuda cuda\n");
+  // Code that asks for a tensor's device.type finds the one that it named.
+  CHECK(devices_for("cuda:1") == "cuda cuda:1\n");
+}
 
 TEST_CASE("a kernel is built with the suite's constants, not with those of quick looks",
           "[python]") {

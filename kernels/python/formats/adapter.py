@@ -20,6 +20,7 @@ class Changes(ast.NodeTransformer):
     def __init__(self, values, device):
         self.values = values
         self.device = device
+        self.on_cuda = device.startswith("cuda")  # whichever is the current one
 
     def visit_Module(self, node):
         node.body = [one for statement in node.body for one in self.statement(statement)]
@@ -52,8 +53,8 @@ class Changes(ast.NodeTransformer):
     def visit_Constant(self, node):
         if self.values and place_of(node) in self.values:
             return ast.copy_location(ast.Constant(self.values[place_of(node)]), node)
-        if isinstance(node.value, str) and self.device != "cuda":
-            if node.value == "cuda" or node.value.startswith("cuda:"):
+        if isinstance(node.value, str):
+            if node.value == "cuda" and not self.on_cuda or node.value.startswith("cuda:"):
                 return ast.copy_location(ast.Constant(self.device), node)
         return node
 
@@ -65,7 +66,7 @@ class Changes(ast.NodeTransformer):
     def visit_Call(self, node):
         self.generic_visit(node)
         method = node.func
-        if self.device != "cuda" and isinstance(method, ast.Attribute) and method.attr == "cuda":
+        if not self.on_cuda and isinstance(method, ast.Attribute) and method.attr == "cuda":
             method.attr, node.args, node.keywords = "to", [ast.Constant(self.device)], []
         return node
 

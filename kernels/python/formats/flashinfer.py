@@ -20,6 +20,8 @@ from .problem import Refused
 
 NAME = "flashinfer"
 LEAST_RATIO = 0.5  # of elements that match, in a contract
+USUAL_RATIO = 0.99  # the suite's, where a workload has tolerances and no ratio
+REST_WITHIN = 4  # of the server's own tolerance, for what the usual ratio leaves over
 RECORDED = "safetensors"
 MOST_RECORDED = 4 << 20  # bytes of recorded inputs, which ref.py holds
 MOST_RELATION = 1000  # characters
@@ -149,8 +151,13 @@ def read(files, asked):
         args.append({"tensor": tensor["name"]})
     outputs = [definition.tensor("outputs", name, spec, types)
                for name, spec in definition.json["outputs"].items()]
+    answers = [asked["updated"].get(one["name"], one["name"]) for one in outputs]
+    for one in tensors:
+        if one["name"] in answers:
+            one["role"] = "inout"
+    outputs = [one for one in outputs if one["name"] in answers]
     tensors += outputs
-    leaves = [{"tensor": one["name"]} for one in outputs]
+    leaves = [{"tensor": name} for name in answers]
     recordings = recordings_of(definition, files, asked, tensors) if RECORDED in kinds.values() else []
     if recordings:
         cases, changes, cut = recorded_cases(definition, recordings)
@@ -160,7 +167,7 @@ def read(files, asked):
     plan = {"file": origin, "entry": "run", "inputs": custom or "", "args": args,
             "axes": {dim: name for name, dim in definition.dims.items()},
             "constants": definition.constants, "expressions": definition.expressions,
-            "outputs": [one["name"] for one in outputs], "scalars": scalars,
+            "outputs": answers, "scalars": scalars,
             "names": {name: definition.names[name] for name in definition.json["inputs"]},
             "random": random, "types": types}
     task = {"call": "function", "entry": "run", "tensors": tensors,
@@ -171,6 +178,8 @@ def read(files, asked):
                           "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
             **tolerances(definition)}
     changed = left_out + cut + differing_tolerances(definition) + problem.bytes_note(types)
+    changed += [f"{name} and {output} are one tensor, which holds what it held before: the reference "
+                f"answers in {name}" for output, name in asked["updated"].items()]
     v0 = text
     if types:
         v0 = f"{text.rstrip()}\n{problem.typed_kernel(types, args)}" \
@@ -194,7 +203,7 @@ def read(files, asked):
             "changed": changed, "title": title,
             "description": definition.json.get("description") or title, "v0": v0,
             "reference": reference,
-            "takes": lambda dims: not recordings, "only": bool(recordings)}
+            "takes": lambda dims: not recordings, "only": bool(recordings), "updated": {}}
 
 
 def packed_outputs(outputs, types, task):
@@ -481,8 +490,17 @@ def cases_of(definition, tensors, asked, looks):
 
 def tolerance_of(one):
     given = one.get("tolerance") or {}
-    ratio = given.get("required_matched_ratio", given.get("required_match_ratio"))
+    usual = USUAL_RATIO if {"max_atol", "max_rtol"} & given.keys() else None
+    ratio = given.get("required_matched_ratio", given.get("required_match_ratio", usual))
     return given.get("max_atol"), given.get("max_rtol"), ratio
+
+
+def has_usual_ratio(definition):
+    """Whether a workload leaves the ratio to the suite, and none asks for as little."""
+    ratios = [tolerance_of(one)[2] for _, one in definition.workloads]
+    given = [ratio for (_, one), ratio in zip(definition.workloads, ratios) if ratio is not None and
+             {"required_matched_ratio", "required_match_ratio"} & (one.get("tolerance") or {}).keys()]
+    return USUAL_RATIO in ratios and all(ratio > USUAL_RATIO for ratio in given)
 
 
 def tolerances(definition):
@@ -494,6 +512,8 @@ def tolerances(definition):
         given = [value for value in values if value is not None]
         if given:
             found[name] = max(LEAST_RATIO, pick(given)) if name == "matched_ratio" else pick(given)
+    if has_usual_ratio(definition):
+        found["rest_within"] = REST_WITHIN
     return found
 
 
@@ -502,5 +522,9 @@ def differing_tolerances(definition):
     said = [f"its workloads have {len(different)} tolerances; the loosest holds for all cases"] \
         if len(different) > 1 else []
     least = min((ratio for *_, ratio in different if ratio is not None), default=LEAST_RATIO)
+    if has_usual_ratio(definition):
+        said.append(f"where its workloads name no ratio, the suite asks {USUAL_RATIO} of the elements to match "
+                    f"and nothing of the others; here those are within {REST_WITHIN} times the server's own "
+                    "tolerance, and integers all match")
     return said + ([f"{LEAST_RATIO} of the elements have to match instead of {least}: a contract asks for "
                     "that much at least"] if least < LEAST_RATIO else [])

@@ -58,6 +58,21 @@ TEST_CASE("the caller's tolerance does not grow, and its matched ratio is kept",
   CHECK(given.tolerances[2].matched_ratio == 0.99);
 }
 
+TEST_CASE("nothing is asked of a rest that there is not", "[tolerance]") {
+  Contract contract;
+  TaskRequest task;
+  task.rest_within = 4;
+  const auto refused = plan_tolerances(contract, task);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.starts_with("rest_within: "));
+  CHECK_FALSE(contract.rest_within);
+
+  task.tensors = {{"y", DType::f32, {"n"}, Role::out, "normal"}};
+  task.tensors.front().matched_ratio = 0.9;
+  CHECK(plan_tolerances(contract, task));
+  CHECK(contract.rest_within == 4);
+}
+
 TEST_CASE("an output's own tolerances come before the run's", "[tolerance]") {
   auto contract = row_sums(8, 1000);
   contract.judge = JudgeRules{};

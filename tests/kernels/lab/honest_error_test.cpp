@@ -303,6 +303,32 @@ TEST_CASE("a quantizer may be off by the one that its task allows", "[honest-err
   check_refused(task(quantize("solve", "4 * std::nearbyint(x[i] * 12.5f)")));
 }
 
+TEST_CASE("what a matched ratio leaves over is held to more where the contract says so",
+          "[honest-error][slow]") {
+  const auto halves = [](const std::string& name, const std::string& rare,
+                         const std::string& usual = "x[i] * 0.5f") {
+    return function(
+        name, "const float* x, float* y, int n",
+        fmt::format("  for (int i = 0; i < n; ++i) y[i] = i % 200 == 9 ? {} : {};", rare, usual));
+  };
+  const auto asked = [&](const std::string& more) {
+    return Judged{R"({"dims": {"n": 20000}, "atol": 1e-6, "rtol": 1e-6, "matched_ratio": 0.99, )" +
+                      more + R"("tensors": [
+      {"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+      {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}]})",
+                  halves("reference", "x[i] * 0.5f")};
+  };
+  const auto left_undone = halves("solve", "x[i]");
+  const auto rounded = halves("solve", "x[i] * 0.5002f");
+  check_passed(asked("")(left_undone));
+
+  const auto held = asked(R"("rest_within": 8, )");
+  check_refused(held(left_undone));
+  check_passed(held(rounded));
+  check_refused(held(halves("solve", "x[i] * 0.5002f", "x[i] * 0.5001f")));
+  check_refused(asked(R"("rest_within": 1, )")(rounded));
+}
+
 TEST_CASE("rare large answers do not excuse errors in typical ones", "[honest-error][slow]") {
   const auto power = [](const std::string& name, const std::string& value) {
     return function(name, "const float* x, float* y, int n",
