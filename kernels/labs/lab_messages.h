@@ -13,7 +13,8 @@
 namespace ratchet::lab_wire {
 
 /// 3: the server says that it is alive, too, and a lab relies on that. 4: texts come in pieces.
-inline constexpr int kProtocol = 4;
+/// 5: a lab is asked for sizes without an answer, and bounds what a matched ratio leaves over.
+inline constexpr int kProtocol = 5;
 
 /// How often either side says that it is alive.
 inline constexpr std::chrono::milliseconds kAliveEvery{5000};

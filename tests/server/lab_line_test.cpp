@@ -267,7 +267,7 @@ def say(message):
     body = json.dumps(message)
     sys.stdout.write(f"ratchet-lab {{len(body)}}\n{{body}}")
     sys.stdout.flush()
-say({{"kind": "hello", "hello": {{"protocol": 4, "version": "{}", "program": "", "host": "far"}}}})
+say({{"kind": "hello", "hello": {{"protocol": 5, "version": "{}", "program": "", "host": "far"}}}})
 while head := sys.stdin.readline():
     asked = json.loads(sys.stdin.read(int(head.split()[1])))
     if asked["kind"] == "alive":

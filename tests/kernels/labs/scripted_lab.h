@@ -29,7 +29,7 @@ def request():
         got = json.loads(sys.stdin.read(int(head.split()[1])))
         if got["kind"] != "alive":
             return got
-say({"kind": "hello", "hello": {"protocol": 4, "version": "test", "program": "", "host": "far"}})
+say({"kind": "hello", "hello": {"protocol": 5, "version": "test", "program": "", "host": "far"}})
 asked = request()
 id = asked["id"]
 )py";
