@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Cheats that only an answer in float64, the zeros among small answers, the magnitude of single
-elements or the terms of sums tell from honest kernels, each beside its honest twin.
+elements, the terms of sums or the bound of what a matched ratio leaves over tell from honest kernels,
+each beside its honest twin.
 
     tests/gpu/shadow_checks.py RATCHET OUT      RATCHET_PYTHON names a Python with torch
 
@@ -40,8 +41,8 @@ def product(dtype, **more):
                 **more)
 
 
-def elementwise(dtype, reference, n=1 << 20):
-    return task({"n": n}, dtype, {"x": ["n"]}, ("y", ["n"]), reference)
+def elementwise(dtype, reference, n=1 << 20, **more):
+    return task({"n": n}, dtype, {"x": ["n"]}, ("y", ["n"]), reference, **more)
 
 
 def losses():
@@ -103,6 +104,11 @@ PAIRS = {
         kernel(A_MAP, "y.copy_(x + 2 * x)"),
         kernel(A_MAP, "v = 3 * x", "y.copy_(torch.where(v.abs() < 2e-4, 0, v))"),
         "flushes_small_values", None),
+    "what a matched ratio leaves over": (
+        elementwise("float32", "3 * x", atol=1e-6, rtol=1e-6, matched_ratio=0.99, rest_within=8),
+        kernel(A_MAP, "torch.mul(x, 3, out=y)", "y[149::150] *= 1.0002"),
+        kernel(A_MAP, "torch.mul(x, 3, out=y)", "y[149::150] = x[149::150]"),
+        "mismatch", "matched_ratio"),
     "zeros of constant rows": (
         task(ROWS, "float32", {"x": ["rows", "cols"]}, ("y", ["rows", "cols"]),
              "torch.nn.functional.layer_norm(x, x.shape[1:])"),
