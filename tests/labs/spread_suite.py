@@ -58,7 +58,7 @@ def branches_go_to_both_labs(_, place):
     """A lab that has no more to check screens its own, while the other still checks."""
     client = place.serving_alike([place.lab("far1"), place.lab("far2")])
     run = ready_to_explore(place, client, "box-1")
-    given = [branch(1), branch(2), branch(3, wrong=True), branch(4), branch(5), branch(100)]  # the last is slow
+    given = [branch(1), branch(2), branch(3, wrong=True), branch(4), branch(5), branch(400)]  # the last checks longest
     job = place.started(client, "explore_branches", {"run": run, "branches": given})
     said = said_by(client, job)
     explored, error = place.ended(client, job)
