@@ -50,9 +50,8 @@ Result<wire::Comparison> DeviceTrials::kept(wire::Compare plan, const CallContex
 
 Status DeviceTrials::hold_rest(wire::Comparison& verdict, double factor, Beside beside,
                                const CallContext& call) {
-  auto plan = plan_for_rest(contract_, verdict, comparison(factor, beside));
-  if (!plan) return {};
-  auto of_rest = kept(*std::move(plan), call);
+  if (!leaves_rest(contract_, verdict)) return {};
+  auto of_rest = kept(plan_for_rest(contract_, comparison(factor, beside)), call);
   if (!of_rest) return of_rest.error();
   if (!of_rest->passed) verdict = *std::move(of_rest);
   return {};

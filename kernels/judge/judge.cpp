@@ -373,17 +373,15 @@ Result<wire::Comparison> Judge::compared(const Trial& trial, const MemoryFile& r
   }
   plan->with_terms = terms != nullptr;
   if (terms) descriptors.push_back(terms->fd());
-  const auto asked = [&](const wire::Compare& how) -> Result<wire::Comparison> {
-    auto reply = ask({.compare = how}, descriptors, call);
+  const auto asked = [&](wire::Compare how) -> Result<wire::Comparison> {
+    auto reply = ask({.compare = std::move(how)}, descriptors, call);
     if (!reply) return reply.error();
     if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
     return *std::move(reply->comparison);
   };
   auto verdict = asked(*plan);
-  if (!verdict) return verdict;
-  const auto rest = plan_for_rest(contract_, *verdict, *std::move(plan));
-  if (!rest) return verdict;
-  auto of_rest = asked(*rest);
+  if (!verdict || !leaves_rest(contract_, *verdict)) return verdict;
+  auto of_rest = asked(plan_for_rest(contract_, *std::move(plan)));
   return of_rest && of_rest->passed ? verdict : of_rest;
 }
 

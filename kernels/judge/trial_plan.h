@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +51,11 @@ inline constexpr const char* kSliceDistribution = "slice";
 /// Every allowed error of a plan times `factor`; exact outputs stay exact.
 [[nodiscard]] wire::Compare loosened(wire::Compare plan, double factor);
 
-/// How to ask once more about an answer that `plan` lets pass although elements are off: all of
-/// them have to be within the contract's `rest_within` times the server's own tolerance, or within
-/// the plan's where that is more; integers as the plan says. Empty where no more is asked.
-[[nodiscard]] std::optional<wire::Compare> plan_for_rest(const Contract& contract,
-                                                         const wire::Comparison& verdict,
-                                                         wire::Compare plan);
+/// Whether an answer passed although elements are off, and the contract bounds by how much.
+[[nodiscard]] bool leaves_rest(const Contract& contract, const wire::Comparison& verdict);
+
+/// How to ask about it once more: all elements have to be within the contract's `rest_within` times
+/// the server's own tolerance, or within the plan's where that is more; integers as the plan says.
+[[nodiscard]] wire::Compare plan_for_rest(const Contract& contract, wire::Compare plan);
 
 }  // namespace ratchet

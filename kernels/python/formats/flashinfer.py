@@ -491,16 +491,19 @@ def cases_of(definition, tensors, asked, looks):
 def tolerance_of(one):
     given = one.get("tolerance") or {}
     usual = USUAL_RATIO if {"max_atol", "max_rtol"} & given.keys() else None
-    ratio = given.get("required_matched_ratio", given.get("required_match_ratio", usual))
-    return given.get("max_atol"), given.get("max_rtol"), ratio
+    return given.get("max_atol"), given.get("max_rtol"), given_ratio(one, usual)
+
+
+def given_ratio(one, otherwise=None):
+    given = one.get("tolerance") or {}
+    return given.get("required_matched_ratio", given.get("required_match_ratio", otherwise))
 
 
 def has_usual_ratio(definition):
     """Whether a workload leaves the ratio to the suite, and none asks for as little."""
-    ratios = [tolerance_of(one)[2] for _, one in definition.workloads]
-    given = [ratio for (_, one), ratio in zip(definition.workloads, ratios) if ratio is not None and
-             {"required_matched_ratio", "required_match_ratio"} & (one.get("tolerance") or {}).keys()]
-    return USUAL_RATIO in ratios and all(ratio > USUAL_RATIO for ratio in given)
+    ratios = [(given_ratio(one), tolerance_of(one)[2]) for _, one in definition.workloads]
+    return any(used == USUAL_RATIO for _, used in ratios) and \
+        all(given is None or given > USUAL_RATIO for given, _ in ratios)
 
 
 def tolerances(definition):

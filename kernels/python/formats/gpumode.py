@@ -276,10 +276,10 @@ def reads_before(look):
     if look.untested:
         return False
     data, answer = look.seen({})
-    shared = {place_of(one) for one in tensors_of(answer)}
+    shared = {problem.place_of(one) for one in tensors_of(answer)}
     other = look.task.made({**look.rest, **look.base})
     for mine, theirs in zip(tensors_of(data), tensors_of(other)):
-        if place_of(mine) in shared:
+        if problem.place_of(mine) in shared:
             theirs.copy_(torch.ones_like(theirs))
     torch.manual_seed(1)
     again = tensors_of(look.task.suite.ref_kernel(other))
@@ -302,11 +302,11 @@ def tensors_of(value):
 def returned(builder, data, answer, read):
     """The answer's skeleton; what it shares with the data is one buffer, an output, which has its contents
     before where they are read."""
-    places = {place_of(one): spec for one, spec in zip(tensors_of(data), builder.tensors)}
+    places = {problem.place_of(one): spec for one, spec in zip(tensors_of(data), builder.tensors)}
 
     def skeleton(place, value, name):
-        if isinstance(value, torch.Tensor) and place_of(value) in places and value.numel():
-            spec = places[place_of(value)]
+        if isinstance(value, torch.Tensor) and problem.place_of(value) in places and value.numel():
+            spec = places[problem.place_of(value)]
             spec["role"] = "inout" if read else "out"
             if not read:
                 spec.pop("init", None)
@@ -316,10 +316,6 @@ def returned(builder, data, answer, read):
                               for at, one in enumerate(value)]}
         return builder.skeleton(place, value, name, "out")
     return skeleton("returns", answer, "out")
-
-
-def place_of(tensor):
-    return tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape
 
 
 def sized(cases, found, least, tensors, asked):

@@ -39,6 +39,11 @@ def attributes_of(value):
     return None
 
 
+def place_of(tensor):
+    """Two tensors with the same are one in memory; on the meta device, too."""
+    return tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape
+
+
 def identifier(text, taken):
     """A name that kernels can use as a parameter, not taken yet; `taken` gets it."""
     base = re.sub(r"\W+", "_", text).strip("_")[:56] or "value"

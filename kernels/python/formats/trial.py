@@ -200,12 +200,10 @@ def tried_at(made, dims):
 
 def shared_with(given, answer):
     """The inputs in whose memory answers are, by the names of the outputs."""
-    def place_of(value):
-        return value.untyped_storage().data_ptr(), value.storage_offset(), value.shape
-    places = {place_of(value): name for name, value in given.items()
+    places = {problem.place_of(value): name for name, value in given.items()
               if isinstance(value, torch.Tensor) and value.numel()}
-    return {output: places[place_of(value)] for output, value in answer.items()
-            if place_of(value) in places}
+    return {output: places[problem.place_of(value)] for output, value in answer.items()
+            if problem.place_of(value) in places}
 
 
 def answers_to_other_values(module, task, dims):
