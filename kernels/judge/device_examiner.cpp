@@ -92,9 +92,9 @@ class DeviceExaminer : public Examiner {
     return tolerance_for(type, contract_.atol, contract_.rtol);
   }
 
-  Status renew_reference(const ReferenceParts& parts, Endings& endings,
-                         const CallContext& /*call*/) override {
-    return trials_->renew_reference(parts, endings);
+  Status settle_reference(const ReferenceParts& parts, Endings& endings,
+                          const CallContext& call) override {
+    return trials_->settle_reference(parts, endings, call);
   }
 
   IdleJudge release() override { return {std::move(trials_), {}}; }

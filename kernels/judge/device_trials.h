@@ -58,9 +58,9 @@ class DeviceTrials {
   Status renew(const CallContext& call);
   /// The same with other room.
   Status renew(const Room& room, const CallContext& call);
-  /// A new process for the reference, of which the next `renew` makes use. What was learned from
-  /// the last one stays.
-  Status renew_reference(const ReferenceParts& parts, Endings& endings);
+  /// After questions that may have broken the reference without a word: unless it still answers a
+  /// trial as before, the next `renew` has a new process. What was learned from the last one stays.
+  Status settle_reference(const ReferenceParts& parts, Endings& endings, const CallContext& call);
   /// How often memory has been dealt; what was shared before the last time is not used any more.
   [[nodiscard]] int dealt() const { return dealt_; }
 
@@ -167,6 +167,8 @@ class DeviceTrials {
   Result<std::optional<bool>> linear_in(const std::string& input, const Dims& dims,
                                         const CallContext& call);
   Result<bool> elementwise(Content content, const CallContext& call);
+  /// Whether the first trial of the contract's first case has the answer that it had.
+  Result<bool> answers_as_before(const CallContext& call);
   /// `generate` for no candidate, and the answer.
   Status try_content(const Content& content, const CallContext& call);
   /// The answer's facts for a trial that no candidate sees.
@@ -174,6 +176,8 @@ class DeviceTrials {
   Result<wire::Reply> step(const wire::TermsOnDevice& plan, const CallContext& call);
 
   struct CaseFacts {
+    std::string seed;       ///< of the first trial
+    wire::Answered answer;  ///< to it
     bool finite = true;
     bool elementwise = false;
     std::optional<bool> linear;                      ///< found when first needed

@@ -66,8 +66,8 @@ class FileExaminer : public Examiner {
     return judge_->tolerance_of(type);
   }
 
-  Status renew_reference(const ReferenceParts& parts, Endings& endings,
-                         const CallContext& call) override {
+  Status settle_reference(const ReferenceParts& parts, Endings& endings,
+                          const CallContext& call) override {
     return judge_->renew_reference(parts, endings, call);
   }
 

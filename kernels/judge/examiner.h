@@ -78,9 +78,10 @@ class Examiner {
   /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
 
-  /// A new process for a reference that may have gone wrong, for the next candidate.
-  virtual Status renew_reference(const ReferenceParts& parts, Endings& endings,
-                                 const CallContext& call) = 0;
+  /// Before the next candidate, after questions that may have broken the reference without a word:
+  /// a new process for it, unless it is found to be as it was.
+  virtual Status settle_reference(const ReferenceParts& parts, Endings& endings,
+                                  const CallContext& call) = 0;
 
   /// Judge and reference, for another job; this examiner is of no use any more.
   virtual IdleJudge release() = 0;

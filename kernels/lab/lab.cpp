@@ -16,6 +16,7 @@
 #include "kernels/contract/planner.h"
 #include "kernels/contract/problems.h"
 #include "kernels/formats/importer.h"
+#include "kernels/judge/device_trials.h"
 #include "kernels/judge/extents.h"
 #include "kernels/judge/judge.h"
 #include "kernels/lab/laboratory.h"
@@ -420,20 +421,20 @@ void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::si
   const auto races = ahead.races.size();
   const auto entrants =
       static_cast<std::size_t>(std::accumulate(ahead.races.begin(), ahead.races.end(), 0));
-  const auto all = static_cast<std::int64_t>(entrants + 2 * checks + 2 * races);
+  // The next check goes on with the judge, and on a GPU with the reference that has been settled.
+  const auto references = answers_on_device(contract) ? 0 : checks;
+  const auto all = static_cast<std::int64_t>(entrants + checks + references + 2 * races);
   if (contract.device_kind == DeviceKind::cuda &&
       all * kContextBytes > device->device.memory_bytes / kShare)
     return;
   const auto entrant = worker_spec(place(contract.device_kind, contract.device), "candidate",
                                    *arena_bytes * (TimedArenas::kMost + 1));
   const auto judges = judge_specs(reference_parts(contract), contract);
-  // The next check goes on with the judge, but not with a reference that was asked about edges of
-  // types.
   start_candidates(contract, checks, spares);
-  if (judges.reference) spares.keep(*judges.reference, checks, checks);
+  if (judges.reference) spares.keep(*judges.reference, references, references);
   most -= spares.keep(entrant, entrants, most);
   if (judges.judge) most -= spares.keep(*judges.judge, races, most);
-  if (judges.reference) spares.keep(*judges.reference, races + checks, most);
+  if (judges.reference) spares.keep(*judges.reference, races + references, most);
 }
 
 }  // namespace ratchet

@@ -429,7 +429,8 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   aside.endings.wait();
   aside.endings.add(*std::move(process));
   if (leaves_doubt(contract, check.edges) &&
-      (report.fault || ahead.checks == 0 || !examiner->renew_reference(parts, aside.endings, call)))
+      (report.fault || ahead.checks == 0 ||
+       !examiner->settle_reference(parts, aside.endings, call)))
     aside.endings.add(std::move(examiner));
   return report;
 }

@@ -49,17 +49,17 @@ struct Refresh {
   }
 };
 
-/// Allocates device memory that the judge shares with one other process each, enough for arenas of
-/// the given total size at any shift. Reply: one descriptor for the reference, then one for each
-/// candidate.
+/// Allocates device memory that the judge shares with one other process each, for arenas of these
+/// sizes at any shift. Reply: a descriptor for the reference, then those of candidates' pieces.
 struct Share {
   std::int64_t arena_bytes = 0;      ///< of the largest arena: the reference's memory
   std::int64_t candidate_bytes = 0;  ///< of each candidate's memory
   int candidates = 0;
+  int pieces = 0;  ///< of each candidate's memory, at most; 0: as many as a channel passes on
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Share::arena_bytes>(), required<&Share::candidate_bytes>(),
-          required<&Share::candidates>());
+          required<&Share::candidates>(), optional<&Share::pieces>());
   }
 };
 

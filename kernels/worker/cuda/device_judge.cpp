@@ -53,15 +53,13 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   // The driver clears memory for a process that is new to it, but not what this one has freed.
   const bool again = reference_.has_value();
   candidates_.clear();
-  reference_.reset();
-  auto reference =
-      measure::SharedMemory::create(gpu_, static_cast<std::size_t>(plan.arena_bytes + kShiftRoom));
-  if (!reference) return reference.error();
-  reference_.emplace(*std::move(reference));
+  if (auto made = make_own(plan.arena_bytes); !made) return made.error();
   candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
-  const auto most = (Channel::kMaxDescriptors - 1) / std::max<std::size_t>(candidates, 1);
-  auto dealt = measure::SharedMemory::deal(
-      gpu_, wire::pieces_of(candidate_bytes_, static_cast<std::int64_t>(most)), candidates);
+  auto most = static_cast<std::int64_t>((Channel::kMaxDescriptors - 1) /
+                                        std::max<std::size_t>(candidates, 1));
+  if (plan.pieces > 0) most = std::min<std::int64_t>(most, plan.pieces);
+  auto dealt =
+      measure::SharedMemory::deal(gpu_, wire::pieces_of(candidate_bytes_, most), candidates);
   if (!dealt) return dealt.error();
   candidates_ = *std::move(dealt);
   if (again)
@@ -73,16 +71,27 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
     if (!pieces) return pieces.error();
     std::ranges::move(*pieces, std::back_inserter(*descriptors));
   }
+  return descriptors;
+}
+
+Status CudaJudge::make_own(std::int64_t arena_bytes) {
+  aside_ = {};
+  if (reference_ && arena_bytes_ == arena_bytes) return {};
+  reference_.reset();
+  auto reference =
+      measure::SharedMemory::create(gpu_, static_cast<std::size_t>(arena_bytes + kShiftRoom));
+  if (!reference) return reference.error();
   for (auto* own : {&sent_, &returned_, &earlier_}) {
-    auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(plan.arena_bytes));
+    auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(arena_bytes));
     if (!memory) return memory.error();
     *own = *std::move(memory);
   }
-  aside_ = {};
   auto result = measure::DeviceMemory::allocate(kResultBytes + kHonestBytes);
   if (!result) return result.error();
   result_ = *std::move(result);
-  return descriptors;
+  reference_.emplace(*std::move(reference));
+  arena_bytes_ = arena_bytes;
+  return {};
 }
 
 Status CudaJudge::blank() const {

@@ -38,6 +38,8 @@ class CudaJudge : public DeviceJudge {
  private:
   /// Overwrites all of the candidates' memory.
   Status blank() const;
+  /// The reference's memory and the judge's own; what there is of this size stays.
+  Status make_own(std::int64_t arena_bytes);
   Status fill(const wire::Generate& plan);
   /// A new content of `sent_`, and of the reference's memory. Returns as `generate`.
   Result<std::optional<bool>> renew(const wire::GenerateOnDevice& plan);
@@ -109,6 +111,7 @@ class CudaJudge : public DeviceJudge {
   std::optional<measure::SharedMemory> reference_;
   std::optional<measure::SharedMemory> wide_;  // with the reference; of answers in float64
   std::vector<measure::SharedMemory> candidates_;
+  std::int64_t arena_bytes_ = 0;
   std::int64_t candidate_bytes_ = 0;
   std::optional<measure::SmallCopies> copies_;
   // The trial as sent; as returned; as returned the previous time, or the answer to the last
