@@ -35,7 +35,9 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
       return invalid_argument(
           fmt::format("scalars.{}: {} does not fit the type {} of the parameter", parameter.name,
                       given->second, name_of(parameter.dtype)),
-          "Give a whole number that this type can hold.");
+          "Give a whole number that this type can hold; one beyond 2^53 is a size: name it in "
+          "dims, "
+          "with a line `NAME == VALUE` in where.");
     parameter.kind = ParameterKind::scalar;
     parameter.value = given->second;
     used.insert(parameter.name);
@@ -166,9 +168,11 @@ Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   for (const auto& [name, value] : dims)
     parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
   // Whole numbers may be counts, and Python's ranges and shapes accept only integers.
-  for (const auto& [name, value] : task.scalars)
-    parameters.push_back({name, ParameterKind::scalar,
-                          value == std::trunc(value) ? DType::i64 : DType::f64, false, value});
+  for (const auto& [name, value] : task.scalars) {
+    const bool whole = value == std::trunc(value) && std::abs(value) <= most_of(DType::i64);
+    parameters.push_back(
+        {name, ParameterKind::scalar, whole ? DType::i64 : DType::f64, false, value});
+  }
   return EntryPlan{*entry, std::nullopt, std::move(parameters)};
 }
 

@@ -33,7 +33,7 @@ struct EntryPlan {
 /// The entry of a Python kernel, which is called with keyword arguments: tensors, dims, scalars.
 [[nodiscard]] Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel);
 
-/// The largest value of this C parameter type.
+/// The largest value of a scalar of this C parameter type. Sizes of 8 bytes are not bound by it.
 [[nodiscard]] double most_of(DType type);
 
 }  // namespace ratchet

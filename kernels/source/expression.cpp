@@ -54,8 +54,11 @@ struct IntegerArithmetic {
     // Truncation already rounded up when the exact quotient is negative.
     return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
   }
-  static std::optional<Number> literal(double value) {
-    // 2^53: larger doubles cannot represent every whole number.
+  static std::optional<Number> literal(std::string_view text, double value) {
+    Number whole = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (read.ec == std::errc{} && read.ptr == text.data() + text.size()) return whole;
+    // With a fraction or an exponent. 2^53: larger doubles cannot represent every whole number.
     if (std::trunc(value) != value || value > 9007199254740992.0) return std::nullopt;
     return static_cast<Number>(value);
   }
@@ -73,7 +76,9 @@ struct RealArithmetic {
   static std::optional<Number> divide(Number a, Number b) { return finite(a / b); }
   static std::optional<Number> modulo(Number a, Number b) { return finite(std::fmod(a, b)); }
   static std::optional<Number> ceil_div(Number a, Number b) { return finite(std::ceil(a / b)); }
-  static std::optional<Number> literal(double value) { return finite(value); }
+  static std::optional<Number> literal(std::string_view /*text*/, double value) {
+    return finite(value);
+  }
   static std::optional<Number> dim(std::int64_t value) { return static_cast<double>(value); }
 };
 
@@ -165,7 +170,7 @@ class Parser {
     if (read.ec != std::errc{})
       return fail(fmt::format("bad number \"{}\"", text_.substr(at_, 16)));
     at_ += seen.size();
-    const auto literal = Arithmetic::literal(value);
+    const auto literal = Arithmetic::literal(seen, value);
     if (!literal) return fail(fmt::format("{} is not a whole number in range", seen));
     return literal;
   }

@@ -347,6 +347,45 @@ class doubled(Problem):
   CHECK(problem_of(task).at("title") == "Twice as Much");
 }
 
+TEST_CASE("a number of Tensara that float64 does not hold is exact in kernels", "[python]") {
+  const Imported task("negated/def.py", {{"negated/def.py", R"(import torch
+
+from problem import Problem
+
+
+class negated(Problem):
+    is_exact = True
+
+    parameters = [
+        {"name": "x", "type": "uint64_t", "pointer": True, "const": True},
+        {"name": "p", "type": "uint64_t", "pointer": False, "const": True},
+        {"name": "y", "type": "uint64_t", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    ]
+
+    def __init__(self):
+        super().__init__(name="negated")
+
+    def reference_solution(self, x, p):
+        return p - x
+
+    def generate_test_cases(self):
+        return [{"name": f"{n}", "dims": (n,),
+                 "create_inputs": lambda n=n: (torch.randint(0, 9, (n,), device="cuda"), (1 << 61) - 1)}
+                for n in (96, 500)]
+
+    def verify_result(self, expected_output, actual_output):
+        return torch.equal(actual_output, expected_output), {}
+
+    def get_extra_params(self, test_case):
+        return list(test_case["dims"])
+)"}});
+
+  CHECK(task_of(task).at("where") == Json::array({"p == 2305843009213693951"}));
+  CHECK_FALSE(task_of(task).at("scalars").contains("p"));
+  CHECK(task.passes("own"));
+}
+
 TEST_CASE("a definition of FlashInfer-Bench is read with its workloads", "[python]") {
   const std::string suite = "flashinfer_trace/";
   std::string trace = "{\"definition\": \"one_more\", \"workload\": " + workload(32);

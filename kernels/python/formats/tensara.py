@@ -17,6 +17,7 @@ from .problem import Refused
 NAME = "tensara"
 FILE = "def.py"
 SMALL_LOOKS = (32, 31, 128)  # 31: some sizes must be odd
+MOST_SCALAR = 1 << 53  # what a number of a contract holds; a larger one is a size that only it may be
 ENGINE = '''"""What def.py uses of Tensara's engine. Seeds follow torch's, so that each trial has inputs of its own."""
 
 import hashlib
@@ -180,8 +181,10 @@ def read(files, asked):
             text = texts[f"args[{at}]="]
             constant = text.lstrip("-").isdigit()
             args.append(int(text) if constant else {"dim": name})
-            if constant:
+            if constant and abs(int(text)) <= MOST_SCALAR:
                 scalars[name] = int(text)
+            elif constant and int(text) < 0:
+                raise Refused(f"{FILE}: {name} is {text}, and a negative number is at least -{MOST_SCALAR}")
             elif text != name:
                 tied[name] = text
         elif isinstance(value, float):

@@ -305,6 +305,30 @@ TEST_CASE("relations that leave no size but the given ones are named", "[planner
   CHECK_FALSE(warned({"rows >= cols"}));
 }
 
+TEST_CASE("a whole number beyond 2^53 is exact as a size and is refused as a scalar", "[planner]") {
+  constexpr std::int64_t kPrime = (std::int64_t{1} << 61) - 1;
+  const Source kernel{"k.cpp",
+                      "extern \"C\" void solve(const float* x, float* y, int n, long p) {}", ""};
+  const Source reference{
+      "ref.cpp", "extern \"C\" void reference(const float* x, float* y, int n, long p) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 1000}, {"p", kPrime}};
+  request.where = {"p == 2305843009213693951"};
+  request.tensors = {{"x", DType::f32, {"n"}, Role::in, "normal"},
+                     {"y", DType::f32, {"n"}, Role::out, "normal"}};
+  const auto contract = plan_contract(request, kernel, reference, some_processor());
+  request.dims.erase("p");
+  request.scalars = {{"p", static_cast<double>(kPrime)}};
+  const auto scalar = plan_contract(request, kernel, reference, some_processor());
+  if (!contract) FAIL(contract.error().message);
+  CHECK(contract->cases[0].dims.at("p") == kPrime);
+  for (const auto& hidden : hidden_cases(*contract, "seed", 3))
+    CHECK(hidden.dims.at("p") == kPrime);
+  REQUIRE_FALSE(scalar);
+  CHECK(
+      has(scalar.error().message, "scalars.p: 2.305843009213694e+18 does not fit the type int64"));
+}
+
 TEST_CASE("shapes may use scalars that are whole numbers", "[planner]") {
   const Source kernel{
       "k.cpp", "extern \"C\" void solve(const float* x, float* y, int n, int k, float scale) {}",
