@@ -15,6 +15,7 @@
 #include "kernels/contract/dims_used.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
+#include "kernels/contract/tolerance.h"
 #include "kernels/contract/where.h"
 #include "kernels/contract/work.h"
 #include "kernels/process/python_inputs.h"
