@@ -292,7 +292,7 @@ TEST_CASE("code that a definition holds as text is refused with its line and the
   const auto file = refused("open('/nobodys')");
   CHECK(file.find("reference.py:5: FileNotFoundError") != std::string::npos);
   CHECK(file.find("put what it reads into its source") != std::string::npos);
-  const auto memory = refused("kept = [bytearray(1 << 30) for _ in range(4096)]");
+  const auto memory = refused("kept = [bytes(1 << 30) for _ in range(4096)]");
   CHECK(memory.find("reference.py:5: MemoryError") != std::string::npos);
   CHECK(memory.find("bytes of memory are allowed") != std::string::npos);
 }
