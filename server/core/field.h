@@ -58,13 +58,22 @@ consteval std::string_view declared_name() {
   return function.substr(begin, end - begin);
 }
 
+namespace fields_detail {
+template <class Struct, class Member>
+Field<Struct, Member> field_of(Member Struct::* member);
+}  // namespace fields_detail
+
+/// Named here, so that a source that only includes a list need not compile its fields' bodies.
+template <auto Member>
+using FieldOf = decltype(fields_detail::field_of(Member));
+
 /// Fields that have the same name in JSON as in the struct. Renaming the member renames the field.
 template <auto Member>
-constexpr auto required(std::string_view description = "", Rules rules = {}) {
+constexpr FieldOf<Member> required(std::string_view description = "", Rules rules = {}) {
   return required(declared_name<Member>(), Member, description, rules);
 }
 template <auto Member>
-constexpr auto optional(std::string_view description = "", Rules rules = {}) {
+constexpr FieldOf<Member> optional(std::string_view description = "", Rules rules = {}) {
   return optional(declared_name<Member>(), Member, description, rules);
 }
 
