@@ -34,11 +34,12 @@ Result<wire::Answered> DeviceTrials::answered_trial(const Content& content,
 
 Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContext& call) {
   if (!contract_.judge) return false;
-  if (const auto known = facts_.find(dims); known != facts_.end()) return known->second.finite;
+  const auto known = facts_.find(dims);
+  if (known != facts_.end()) return known->second.answer.not_finite == 0;
   const Content normal{dims, "normal", fresh_seed(), {}, {}};
   auto first = answered_trial(normal, call);
   if (!first) return first.error();
-  CaseFacts facts{normal.seed, *first, first->not_finite == 0, false, {}, {{"normal", first->rms}}};
+  CaseFacts facts{normal.seed, *first, false, {}, {{"normal", first->rms}}};
   if (same_rules_on_devices(contract_)) {
     auto alone = elementwise(normal, call);
     if (!alone) return alone.error();
@@ -53,14 +54,15 @@ Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContex
     if (!pooled) return pooled.error();
     facts.rms[distribution] = *std::move(pooled);
   }
-  return facts_.emplace(dims, std::move(facts)).first->second.finite;
+  facts_.emplace(dims, std::move(facts));
+  return first->not_finite == 0;
 }
 
 Result<bool> DeviceTrials::answers_as_before(const CallContext& call) {
   const auto& dims = contract_.cases.front().dims;
   const auto known = facts_.find(dims);
   if (known == facts_.end()) return false;
-  const auto before = known->second.answer;
+  const auto& before = known->second.answer;
   auto now = answered_trial({dims, "normal", known->second.seed, {}, {}}, call);
   if (!now) return now.error();
   // A judge adds up in another order each time. Of 2^27 like elements, one that is gone changes

@@ -178,7 +178,6 @@ class DeviceTrials {
   struct CaseFacts {
     std::string seed;       ///< of the first trial
     wire::Answered answer;  ///< to it
-    bool finite = true;
     bool elementwise = false;
     std::optional<bool> linear;                      ///< found when first needed
     std::map<std::string, std::vector<double>> rms;  ///< by distribution
