@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -194,12 +195,15 @@ void find_in_triton(Toolchain& toolchain, const fs::path& triton, const std::sto
   if (!toolchain.nvdisasm) toolchain.nvdisasm = look("nvdisasm");
 }
 
-void probe_python(Toolchain& toolchain, const std::string& python, const std::stop_token& stop) {
-  const auto path = find_program(python);
-  if (!path) return;
-  const auto text = output_of({path->string(), "-c", std::string(kPythonProbe)}, stop);
-  if (!text) return;
-  const auto found = nlohmann::json::parse(*text, nullptr, false);
+/// What the probe prints; empty if it does not run.
+std::string probe_python(const std::optional<fs::path>& python, const std::stop_token& stop) {
+  if (!python) return "";
+  return output_of({python->string(), "-c", std::string(kPythonProbe)}, stop).value_or("");
+}
+
+void note_python(Toolchain& toolchain, const fs::path& python, std::string_view probed,
+                 const std::stop_token& stop) {
+  const auto found = nlohmann::json::parse(probed, nullptr, false);
   if (!found.is_object()) return;
   for (const auto& [name, version] : found.items()) {
     if (!version.is_string() || name == "executable") continue;
@@ -208,7 +212,7 @@ void probe_python(Toolchain& toolchain, const std::string& python, const std::st
       continue;
     }
     if (name == "python")
-      toolchain.python = FoundProgram{*path, version.get<std::string>()};
+      toolchain.python = FoundProgram{python, version.get<std::string>()};
     else
       toolchain.python_packages[name] = version.get<std::string>();
   }
@@ -223,11 +227,14 @@ ToolState state_of(const std::string& name, const std::optional<FoundProgram>& t
 
 Toolchain find_toolchain(const std::string& python, const std::stop_token& stop) {
   Toolchain toolchain;
+  // They take as long as all others together, so beside them.
+  const auto interpreter = find_program(python);
+  auto probed = std::async(std::launch::async, probe_python, interpreter, stop);
+  auto hip = std::async(std::launch::async, hip_tools, stop);
   toolchain.host_compiler = host_compiler(stop);
   if (toolchain.host_compiler)
     toolchain.include_dirs = include_dirs(*toolchain.host_compiler, stop);
   toolchain.nvcc = cuda_tool("nvcc", ", V", stop);
-  toolchain.hip = hip_tools(stop);
   if (toolchain.nvcc) toolchain.cuda_home = cuda_home(*toolchain.nvcc, stop);
   if (toolchain.nvcc) toolchain.nvrtc = nvrtc_library(toolchain.cuda_home);
   if (const auto objdump = find_program("objdump"))
@@ -238,7 +245,9 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
   toolchain.nvdisasm = cuda_tool("nvdisasm", ", V", stop);
   toolchain.sanitizer = cuda_tool("compute-sanitizer", "Version ", stop);
   toolchain.cutlass_include = cutlass_headers();
-  probe_python(toolchain, python, stop);
+  toolchain.hip = hip.get();
+  if (const auto text = probed.get(); !text.empty())
+    note_python(toolchain, *interpreter, text, stop);
   return toolchain;
 }
 

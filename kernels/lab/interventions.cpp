@@ -186,7 +186,7 @@ std::optional<KernelCounters> Interventions::launched(const Candidate& candidate
   if (!process || !process->load(start->code, call_) || process->fault() ||
       !(*arenas)->give(*process, call_) || process->fault())
     return std::nullopt;
-  auto counted = process->count({.metric_set = "launch", .metrics = {}, .sampling = {}}, call_);
+  auto counted = process->count({}, call_);
   if (!counted || process->fault() || counted->kernels.size() != 1) return std::nullopt;
   return std::move(counted->kernels.front());
 }

@@ -104,7 +104,9 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
   rotation.arenas = {&*arena};
   rotation.writes_all = false;
   if (auto ready = process->prepare(*plan, rotation, call); !ready) return unknown(ready.error());
-  auto counted = process->count({"lean", metric_names(MetricSet::lean, device.kind)}, call);
+  auto counted = process->count(
+      {.metrics = metric_names(MetricSet::lean, device.kind), .sampling = {}, .watches = false},
+      call);
   if (!counted) return unknown(counted.error());
   if (process->fault())
     return CounterState{false, "none", "The probe kernel failed: " + process->fault()->message};

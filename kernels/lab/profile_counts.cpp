@@ -116,7 +116,7 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
     sampling = sampling_of(profile.timing.median);
   if (auto loaded = process.load(counting.code, call); !loaded) return loaded.error();
   if (auto ready = counting.arenas.give(process, call); !ready) return ready;
-  auto counted = process.count({profile.metric_set, names, sampling}, call);
+  auto counted = process.count({.metrics = names, .sampling = sampling}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process.fault())
     return degrade(

@@ -27,13 +27,12 @@ struct Sampling {
 
 /// Reads hardware counters of one call. Never in a process that measures time.
 struct Count {
-  std::string metric_set;
   std::vector<std::string> metrics;  ///< names; resolved per chip
   std::optional<Sampling> sampling;  ///< taken before the counters
+  bool watches = true;               ///< on a processor: also watches calls, for up to a second
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Count::metric_set>(), required<&Count::metrics>(),
-          optional<&Count::sampling>());
+    visit(required<&Count::metrics>(), optional<&Count::sampling>(), optional<&Count::watches>());
   }
 };
 

@@ -142,7 +142,7 @@ class HostDevice : public Device {
   Result<Counted> count(std::span<const Turn> rotation, const wire::Count& plan) override {
     const Turn& turn = rotation.front();
     Counted counted;
-    counted.counters = counters_->read(plan.metrics, turn, [&] {
+    counted.counters = counters_->read(plan, turn, [&] {
       turn.before();
       flush_(turn.memory);
     });

@@ -128,13 +128,13 @@ const PerfCounters::Event* PerfCounters::find(const std::string& name) const {
   return found == events_.end() ? nullptr : &*found;
 }
 
-wire::Counters PerfCounters::read(const std::vector<std::string>& names, const Turn& turn,
+wire::Counters PerfCounters::read(const wire::Count& plan, const Turn& turn,
                                   const std::function<void()>& prepare) {
   wire::Counters counters;
   counters.cache = "flushed";
   if (hardware_error_) counters.unavailable = reason_of(hardware_error_);
   std::vector<const Event*> wanted;
-  for (const auto& name : names) {
+  for (const auto& name : plan.metrics) {
     if (const Event* event = find(name))
       wanted.push_back(event);
     else
@@ -143,7 +143,7 @@ wire::Counters PerfCounters::read(const std::vector<std::string>& names, const T
   counters.engine = wanted.empty() ? "none" : "perf_event";
   KernelCounters kernel;
   // First, because it makes the call that starts threads.
-  if (observer_) {
+  if (observer_ && plan.watches) {
     auto seen = observer_->observe(turn, prepare);
     counters.samples = std::move(seen.samples);
     kernel.metrics = std::move(seen.metrics);

@@ -25,9 +25,9 @@ class PerfCounters {
   /// Runs the turn once per group of four events, so that the processor's few counters need not be
   /// multiplexed; `prepare` runs before each. Names are those of `perf list`; names that this
   /// machine lacks are reported as unknown. The report has one kernel with an empty name, because
-  /// the events cover the whole call; if opened to observe, it also has what
-  /// CallObserver sees, whatever the names.
-  [[nodiscard]] wire::Counters read(const std::vector<std::string>& names, const Turn& turn,
+  /// the events cover the whole call; if opened to observe and asked to watch, it
+  /// also has what CallObserver sees, whatever the names.
+  [[nodiscard]] wire::Counters read(const wire::Count& plan, const Turn& turn,
                                     const std::function<void()>& prepare);
 
  private:
