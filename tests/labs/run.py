@@ -2,11 +2,11 @@
 """Labs reached by real means, on this machine alone: ssh, Slurm, containers, several labs of one
 host, and a relay in between that breaks things.
 
-    tests/labs/run.py RATCHET SUITE [NAME...]
+    tests/labs/run.py RATCHET SUITE[,SUITE...] [NAME...]
 
-SUITE is page, ssh, slurm, hosts, spread, containers or faults; NAME keeps those scenarios. Listens on the loopback
-alone and touches no settings of the system. The exit status is the number of scenarios that failed, or
-77 with a reason where the suite cannot run here.
+SUITE is page, ssh, slurm, hosts, spread, containers or faults; NAME keeps those scenarios. Several suites run side by
+side, because they wait more than they work. Listens on the loopback alone and touches no settings of the system. The
+exit status is the number of scenarios that failed, or 77 with a reason where no suite can run here.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import importlib
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +26,7 @@ from place import Gone, adopt_orphans, below, described, kill_all, reap  # noqa:
 
 SUITES = ("page", "ssh", "slurm", "hosts", "spread", "containers", "faults")
 GRACE_S = 10
+SKIPPED = 77
 
 
 def attempt(scenario, ground, place):
@@ -59,26 +61,41 @@ def end_on_signal():
         signal.signal(number, leave)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ratchet", type=pathlib.Path)
-    parser.add_argument("suite", choices=SUITES)
-    parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
-    suite = importlib.import_module(f"{given.suite}_suite")
-    scenarios = [one for one in suite.SCENARIOS if not given.names or one.__name__ in given.names]
-    end_on_signal()
+def side_by_side(ratchet, suites, names):
+    """Each in a process of its own; what it prints comes in one piece."""
+    said = {suite: tempfile.TemporaryFile() for suite in suites}
+    running = {suite: subprocess.Popen([sys.executable, __file__, str(ratchet), suite, *names], stdout=said[suite])
+               for suite in suites}
+    try:
+        for suite, process in running.items():
+            process.wait()
+            said[suite].seek(0)
+            print(f"{suite}:\n{said[suite].read().decode(errors='replace')}", end="", flush=True)
+    finally:
+        for process in running.values():
+            process.terminate()
+            process.wait()
+    ended = [process.returncode for process in running.values()]
+    if all(status == SKIPPED for status in ended):
+        return SKIPPED
+    return sum(abs(status) for status in ended if status != SKIPPED)  # negative: by a signal
+
+
+def play(ratchet, name, names):
+    """One suite; the exit status."""
+    suite = importlib.import_module(f"{name}_suite")
+    scenarios = [one for one in suite.SCENARIOS if not names or one.__name__ in names]
     adopt_orphans()
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="ratchet-labs-", ignore_cleanup_errors=True) as name:
-        folder = pathlib.Path(name)
+    with tempfile.TemporaryDirectory(prefix="ratchet-labs-", ignore_cleanup_errors=True) as made:
+        folder = pathlib.Path(made)
         folder.chmod(0o755)  # workers and daemons of other users read below it
         try:
-            with suite.ground(given.ratchet.resolve(), folder / "ground") as ground:
+            with suite.ground(ratchet, folder / "ground") as ground:
                 kept = below(os.getpid())
                 for scenario in scenarios:
                     begin = time.monotonic()
-                    place = LabPlace(given.ratchet.resolve(), folder / scenario.__name__)
+                    place = LabPlace(ratchet, folder / scenario.__name__)
                     try:
                         problem = attempt(scenario, ground, place)
                     except Skipped as reason:
@@ -96,10 +113,24 @@ def main():
                     failed += problem is not None
         except Skipped as reason:
             print(f"skipped: {reason}")
-            return 77
+            return SKIPPED
         finally:
             kill_all(below(os.getpid()))
     return failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ratchet", type=pathlib.Path)
+    parser.add_argument("suites")
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    suites = given.suites.split(",")
+    if unknown := set(suites) - set(SUITES):
+        parser.error(f"no suite {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+    end_on_signal()
+    ratchet = given.ratchet.resolve()
+    return play(ratchet, suites[0], given.names) if len(suites) == 1 else side_by_side(ratchet, suites, given.names)
 
 
 if __name__ == "__main__":
