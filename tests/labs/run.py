@@ -62,20 +62,14 @@ def end_on_signal():
 
 
 def side_by_side(ratchet, suites, names):
-    """Each in a process of its own; what it prints comes in one piece."""
-    said = {suite: tempfile.TemporaryFile() for suite in suites}
-    running = {suite: subprocess.Popen([sys.executable, __file__, str(ratchet), suite, *names], stdout=said[suite])
-               for suite in suites}
+    """Each in a process of its own; their lines come as they are printed."""
+    running = [subprocess.Popen([sys.executable, __file__, str(ratchet), suite, *names]) for suite in suites]
     try:
-        for suite, process in running.items():
-            process.wait()
-            said[suite].seek(0)
-            print(f"{suite}:\n{said[suite].read().decode(errors='replace')}", end="", flush=True)
+        ended = [process.wait() for process in running]
     finally:
-        for process in running.values():
+        for process in running:
             process.terminate()
             process.wait()
-    ended = [process.returncode for process in running.values()]
     if all(status == SKIPPED for status in ended):
         return SKIPPED
     return sum(abs(status) for status in ended if status != SKIPPED)  # negative: by a signal
