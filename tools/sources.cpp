@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "server/facts/implementation_names.h"
+
 namespace ratchet {
 namespace {
 
@@ -10,11 +12,11 @@ constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 }  // namespace
 
 std::string kernel_name_for(const std::optional<std::string>& implementation) {
-  const std::string name = implementation.value_or("auto");
-  if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
-  if (name == "triton" || name == "cute-dsl" || name == "cutedsl" || name == "host-python")
-    return "kernel.py";
-  return name == "hip-cpp" || name == "hip" ? "kernel.hip" : "kernel.cu";
+  const auto meant = implementations_named(implementation.value_or("auto"));
+  if (meant.empty()) return "kernel.cu";
+  if (is_python(meant.front())) return "kernel.py";
+  if (is_only_built(meant.front())) return "kernel.hip";
+  return is_host(meant.front()) ? "kernel.cpp" : "kernel.cu";
 }
 
 Result<Source> read_source(const SourceArg& argument, const std::string& field,

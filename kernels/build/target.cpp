@@ -8,6 +8,7 @@
 
 #include "kernels/build/build_needs.h"
 #include "server/core/text.h"
+#include "server/facts/implementation_names.h"
 
 namespace ratchet {
 namespace {
@@ -42,10 +43,15 @@ bool fits(Implementation implementation, const std::string& suffix) {
   return false;
 }
 
-Result<Implementation> by_suffix(const std::string& suffix, Implementation python) {
+Error unknown_implementation(const std::string& name) {
+  return invalid_argument(fmt::format("implementation: unknown value \"{}\"", name),
+                          std::string(kImplementations));
+}
+
+Result<Implementation> by_suffix(const std::string& suffix) {
   if (suffix == ".cu") return Implementation::cuda_cpp;
   if (suffix == ".hip") return Implementation::hip_cpp;
-  if (suffix == ".py") return python;
+  if (suffix == ".py") return Implementation::triton;
   if (is_cpp(suffix)) return Implementation::host_cpp;
   return invalid_argument(
       fmt::format("kernel: cannot tell the implementation from the suffix \"{}\"", suffix),
@@ -83,22 +89,24 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
 
 Result<Implementation> resolve_implementation(const std::optional<std::string>& wanted,
                                               std::string_view file_name) {
-  auto name = lowered(wanted.value_or("auto"));
-  if (name == "hip") name = name_of(Implementation::hip_cpp);
+  const auto name = lowered(wanted.value_or("auto"));
   const auto suffix = suffix_of(file_name);
-  if (name == "auto" || name == "cuda" || name == "cpp")
-    return by_suffix(suffix, Implementation::triton);
-  if (name == "cute" || name == "cutedsl") return by_suffix(suffix, Implementation::cute_dsl);
-  for (const auto& [value, known] : enum_names(Implementation{})) {
-    if (name != known) continue;
-    if (fits(value, suffix)) return value;
-    return invalid_argument(
-        fmt::format("implementation: {} does not match the file {}", name, file_name),
-        "host-cpp is .cpp, cuda-cpp and cutlass are .cu, hip-cpp is .hip, triton, cute-dsl and "
-        "host-python are .py.");
-  }
-  return invalid_argument(fmt::format("implementation: unknown value \"{}\"", name),
-                          std::string(kImplementations));
+  if (name == "auto") return by_suffix(suffix);
+  const auto meant = implementations_named(name);
+  if (meant.empty()) return unknown_implementation(name);
+  const auto fitting =
+      std::ranges::find_if(meant, [&](Implementation one) { return fits(one, suffix); });
+  if (fitting != meant.end()) return *fitting;
+  return invalid_argument(
+      fmt::format("implementation: {} does not match the file {}", name, file_name),
+      "host-cpp is .cpp, cuda-cpp and cutlass are .cu, hip-cpp is .hip, triton, cute-dsl and "
+      "host-python are .py.");
+}
+
+Result<Implementation> implementation_named(const std::string& name) {
+  const auto meant = implementations_named(name);
+  if (meant.empty()) return unknown_implementation(lowered(name));
+  return meant.front();
 }
 
 Result<Implementation> implementation_of_run(const std::optional<std::string>& wanted,

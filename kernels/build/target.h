@@ -15,12 +15,17 @@ namespace ratchet {
 // `invalid_argument` naming the field and the value seen.
 
 /// The implementation that `wanted` (including the packages' aliases, or `auto`) means for a kernel
-/// file. `auto`: .cu → cuda-cpp, .py → triton, .cpp/.cc/.cxx → host-cpp, .hip → hip-cpp. `cuda`,
-/// `cute` and `cpp` are resolved by suffix too. A language that contradicts the suffix is an error.
+/// file. `auto`: .cu → cuda-cpp, .py → triton, .cpp/.cc/.cxx → host-cpp, .hip → hip-cpp. `cuda`
+/// with a .py file is triton, `cpp` or `cute` with a .cu file cuda-cpp. A language that contradicts
+/// the suffix is an error.
 [[nodiscard]] Result<Implementation> resolve_implementation(
     const std::optional<std::string>& wanted, std::string_view file_name);
 
-/// The same for a run. Error: `unavailable` for one whose kernels are only built.
+/// The implementation that a name or an alias other than `auto` means where there is no file yet.
+[[nodiscard]] Result<Implementation> implementation_named(const std::string& name);
+
+/// What `resolve_implementation` says, for a run. Error: `unavailable` for one whose kernels are
+/// only built.
 [[nodiscard]] Result<Implementation> implementation_of_run(const std::optional<std::string>& wanted,
                                                            std::string_view file_name);
 

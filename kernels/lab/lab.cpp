@@ -34,14 +34,6 @@ namespace {
 /// intermediate results of both are often as large; half of the memory stays for others.
 constexpr std::int64_t kCopies = 16;
 
-/// By name or alias alone: tried for each language, since a shipped problem has no file yet.
-Result<Implementation> implementation_named(const std::string& name) {
-  auto resolved = resolve_implementation(name, "kernel.cpp");
-  for (const char* file : {"kernel.cu", "kernel.py"})
-    if (!resolved) resolved = resolve_implementation(name, file);
-  return resolved;
-}
-
 bool is_ready(const Environment& there, Implementation wanted) {
   return std::ranges::any_of(there.implementations,
                              [&](const auto& one) { return one.name == wanted && one.ready; });

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -116,7 +117,8 @@ TEST_CASE("without a compiler a C++ kernel is refused by the compiler's name", "
 
 TEST_CASE("without a GPU a CUDA kernel is refused, with what goes without one", "[machine]") {
   const BareMachine machine;
-  const auto said = machine.no_run({{"problem", "vector_add"}, {"implementation", "cuda-cpp"}});
+  const std::string name = GENERATE("cuda-cpp", "cuda");
+  const auto said = machine.no_run({{"problem", "vector_add"}, {"implementation", name}});
   if (said.find("libcuda.so.1") == std::string::npos) SKIP("this machine has a CUDA driver");
   CHECK(says(said, "cuda device 0 cannot be used: no CUDA driver: libcuda.so.1 was not found"));
   CHECK(says(said, "call disassemble"));

@@ -19,6 +19,26 @@ TEST_CASE("the implementation follows the suffix and refuses to contradict it", 
   CHECK_FALSE(resolve_implementation("hip", "a.cu"));
 }
 
+TEST_CASE("an alias of an implementation never means another device", "[target]") {
+  for (const auto* alias : {"cuda", "cute", "cutedsl", "CuTe"})
+    CHECK_FALSE(resolve_implementation(alias, "a.cpp"));
+  CHECK_FALSE(resolve_implementation("cpp", "a.py"));
+  CHECK(*resolve_implementation("CUDA", "a.cu") == Implementation::cuda_cpp);
+  CHECK(*resolve_implementation("cuda", "a.py") == Implementation::triton);
+  CHECK(*resolve_implementation("cute", "a.cu") == Implementation::cuda_cpp);
+  CHECK(*resolve_implementation("cpp", "a.cu") == Implementation::cuda_cpp);
+  CHECK(*resolve_implementation("cpp", "a.cc") == Implementation::host_cpp);
+}
+
+TEST_CASE("a name or an alias means one implementation where there is no file yet", "[target]") {
+  CHECK(*implementation_named("cuda") == Implementation::cuda_cpp);
+  CHECK(*implementation_named("cute") == Implementation::cute_dsl);
+  CHECK(*implementation_named("cpp") == Implementation::host_cpp);
+  CHECK(*implementation_named("hip") == Implementation::hip_cpp);
+  CHECK(*implementation_named("host-python") == Implementation::host_python);
+  CHECK_FALSE(implementation_named("opencl"));
+}
+
 TEST_CASE("the exact architecture is chosen when the source needs it", "[target]") {
   CHECK(*resolve_arch({}, hopper(), "plain") == "sm_90");
   CHECK(*resolve_arch({}, hopper(), "asm(\"wgmma.fence\")") == "sm_90a");
