@@ -12,9 +12,11 @@
 
 #include "kernels/build/build_flags.h"
 #include "kernels/contract/call_signature.h"
+#include "kernels/contract/compiled_reference.h"
 #include "kernels/contract/dims_used.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
+#include "kernels/contract/problem_entry.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/contract/where.h"
 #include "kernels/contract/work.h"
@@ -227,38 +229,6 @@ Status check_outputs(const Contract& contract) {
 
 // ------------------------------------------------------------------------------------- reference
 
-/// A C++ or CUDA reference is called with the kernel's arguments (it may omit a trailing stream).
-Status check_compiled_reference(const Contract& contract) {
-  const auto signature = parse_signature(contract.reference.text, "reference",
-                                         {language_of(contract.reference_kind), {}});
-  if (!signature) {
-    std::string names;
-    for (const auto& one : contract.parameters) names += (names.empty() ? "" : ", ") + one.name;
-    return Error{signature.error().code,
-                 fmt::format("{}{}", place_of_entry(contract.reference, "reference"),
-                             signature.error().message),
-                 fmt::format("Define extern \"C\" void reference with the parameters of {}, in the "
-                             "same order: {}.",
-                             contract.entry, names)};
-  }
-  std::vector<Parameter> wanted = contract.parameters;
-  if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
-      signature->parameters.size() + 1 == wanted.size())
-    wanted.pop_back();
-  // Dims after a device-only kernel's parameters are only for its launch.
-  if (contract.launch && wanted.size() > signature->parameters.size())
-    wanted.resize(signature->parameters.size());
-  const auto alike = [](const Parameter& a, const Parameter& b) {
-    const bool pointer = a.kind == ParameterKind::tensor;
-    return pointer == (b.kind == ParameterKind::tensor) && a.dtype == b.dtype;
-  };
-  if (std::ranges::equal(wanted, signature->parameters, alike)) return {};
-  return invalid_argument(
-      fmt::format("{}{}", place_of_entry(contract.reference, "reference"),
-                  parameter_difference("reference", signature->parameters, contract.entry, wanted)),
-      "Give reference the same parameter list as the entry, in the same order.");
-}
-
 /// `name = 1e-3` at the start of a line of ref.py.
 std::optional<double> module_number(std::string_view text, std::string_view name) {
   for (std::size_t at = 0; at < text.size();) {
@@ -437,8 +407,10 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.edge_values = task.edge_values;
   contract.judge = JudgeRules{
       .version = 7};  // see allows_for_terms, edge_values_of, same_rules_on_devices, hidden_cases
-  if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
-  if (const auto status = plan_reference(contract); !status) return status.error();
+  if (const auto status = plan_buffers(contract, task, device); !status)
+    return explained_by_problem(status.error(), contract, task);
+  if (const auto status = plan_reference(contract); !status)
+    return explained_by_problem(status.error(), contract, task);
   if (const auto status = check_outputs(contract); !status) return status.error();
   if (const auto status = plan_work(contract, task); !status) return status.error();
   if (const auto status = plan_baselines(contract, task); !status) return status.error();

@@ -45,7 +45,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 
 void guard_server_process() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(RATCHET_SANITIZED)
   // The leak check of a build with sanitizers traces the process and requires it to be dumpable.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
