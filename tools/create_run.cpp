@@ -152,9 +152,9 @@ Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked
   if (!problem) return problem.error();
   if (!kernel) kernel = problem->kernel;
   if (!kernel)
-    return invalid_argument(
-        fmt::format("kernel: {} brings no kernel to start from", *asked.problem),
-        "Give `kernel`, {path} or {text}, beside problem.");
+    return invalid_argument(fmt::format("kernel: {} brings no {} kernel to start from",
+                                        *asked.problem, problem->task.implementation.value_or("")),
+                            "Give `kernel`, {path} or {text}, beside problem.");
   return Inputs{merged(asked, problem->task), *std::move(kernel), problem->reference};
 }
 

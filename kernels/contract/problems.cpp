@@ -55,9 +55,19 @@ void adopt_sizes(const std::optional<ProblemDevice>& device, TaskRequest& task) 
   if (!device->cases.empty()) task.cases = device->cases;
 }
 
-/// An imported problem has one reference, in Python, and perhaps one kernel.
-Problem imported(const fs::path& folder, std::string reference, Problem problem) {
+/// An imported problem has one reference, in Python, and perhaps one kernel, in Python, too.
+Problem imported(const fs::path& folder, std::string reference, Problem problem,
+                 Implementation implementation) {
   problem.reference = {"ref.py", std::move(reference), folder.string(), ""};
+  auto& task = problem.task;
+  if (!is_python(implementation)) {
+    // A module's or function's call is Python's. A compiled kernel gets all that the call is made
+    // of, and the state, as buffers, sizes and values.
+    if (task.call && *task.call != CallStyle::solve) task.entry = TaskRequest{}.entry;
+    task.call.reset();
+    task.signature.reset();
+    return problem;
+  }
   if (auto first = read_file(folder / kFirstVersion))
     problem.kernel = Source{kFirstVersion, *std::move(first), ""};
   return problem;
@@ -121,7 +131,7 @@ Result<Problem> load_problem(const fs::path& data_dir, const std::string& name,
   if (file->provenance) {
     auto text = read_file(*folder / "ref.py");
     if (!text) return text.error();
-    return imported(*folder, *std::move(text), std::move(problem));
+    return imported(*folder, *std::move(text), std::move(problem), implementation);
   }
   auto kernel = load_problem_kernel(data_dir, name, implementation, "naive");
   if (!kernel) return kernel.error();

@@ -14,6 +14,7 @@
 #include "kernels/contract/layout.h"
 #include "kernels/contract/left_open.h"
 #include "kernels/contract/planner.h"
+#include "kernels/contract/problem_entry.h"
 #include "kernels/contract/problems.h"
 #include "kernels/formats/importer.h"
 #include "kernels/judge/device_trials.h"
@@ -186,7 +187,13 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   std::vector<Parameter> parameters;
   if (!is_python(*implementation)) {
     const auto entry = entry_as_written(task, kernel, language_of(*implementation));
-    if (!entry) return entry.error();
+    if (!entry) {
+      Contract unread;
+      unread.kernel = kernel;
+      unread.reference = reference;
+      unread.implementation = *implementation;
+      return explained_by_problem(entry.error(), unread, task);
+    }
     parameters = entry->parameters;
   }
   function->scalars = task.scalars;
