@@ -202,9 +202,14 @@ TEST_CASE("clients that disconnect leave no open streams", "[hardening]") {
     const auto at = metrics.find(name);
     return at == std::string::npos ? "" : metrics.substr(at + name.size(), 2);
   };
-  for (int i = 0; i < 600 && open_streams() != "0\n"; ++i)
+  // Of a client that is gone the server may still have to read what it asked for.
+  constexpr int kOften = 10;
+  int closed = 0;
+  for (int i = 0; i < 600 && closed < kOften; ++i) {
+    closed = open_streams() == "0\n" ? closed + 1 : 0;
     std::this_thread::sleep_for(milliseconds(50));
-  CHECK(open_streams() == "0\n");
+  }
+  CHECK(closed == kOften);
 }
 
 TEST_CASE("the text of an exception is never sent", "[hardening]") {
