@@ -46,11 +46,23 @@ endif()
 if(RATCHET_SANITIZE)
   add_compile_options(-fsanitize=${RATCHET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RATCHET_SANITIZE})
-  if(RATCHET_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # For programs of others that load our libraries, such as Python.
-    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE runtime
+  add_compile_definitions(RATCHET_SANITIZED)
+  if(RATCHET_SANITIZE MATCHES address AND NOT RATCHET_SANITIZE MATCHES fuzzer)
+    set(runtime libasan.so)
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+      set(runtime libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so)
+    endif()
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime} OUTPUT_VARIABLE runtime
                     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    # For programs of others that load our libraries, such as Python.
     file(REAL_PATH "${runtime}" RATCHET_SANITIZER_RUNTIME)
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+      # One runtime for programs and the libraries that they load. The check of dynamic types asks through
+      # pipes whether it may read an object, which the walls of a kernel forbid.
+      cmake_path(GET RATCHET_SANITIZER_RUNTIME PARENT_PATH folder)
+      add_compile_options(-fno-sanitize=vptr)
+      add_link_options(-shared-libsan -Wl,-rpath,${folder})
+    endif()
   endif()
 endif()
 

@@ -98,7 +98,7 @@ void reap_group(pid_t group) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) give_up(report);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(RATCHET_SANITIZED)
   // Our own programs map terabytes of shadow memory in a build with sanitizers.
   limit_resource(RLIMIT_AS, spec.address_space_bytes);
 #endif

@@ -16,6 +16,7 @@
 
 #include "server/core/fd.h"
 #include "tests/support/runs_samples.h"
+#include "tests/support/sanitized.h"
 
 namespace ratchet {
 namespace {
@@ -107,7 +108,9 @@ void survive(int kills) {
   std::mt19937 random(7);
   std::int64_t rows = 1;
   for (int i = 0; i < kills; ++i) {
-    kill_after(std::chrono::microseconds(500 + random() % 20'000), shop.state(), shop.run,
+    const auto delay = std::chrono::microseconds(500 + random() % 20'000);
+    // A sanitized program gets as far in ten times as long.
+    kill_after(delay * (test::kSanitized ? 10 : 1), shop.state(), shop.run,
                static_cast<unsigned>(i));
     const auto again = shop.another();
     const auto audit = again->audit(shop.run);
