@@ -252,7 +252,7 @@ TEST_CASE("the devices of the lab decide what a shipped problem is written in", 
     auto environment = there;
     Json device = environment["devices"][0];
     device["kind"] = gpu ? "cuda" : "host";
-    environment["devices"] = Json{device};
+    environment["devices"] = Json::array({device});
     for (auto& one : environment["implementations"])
       one["ready"] = gpu || one["name"] == "host-cpp";
     const auto version =
