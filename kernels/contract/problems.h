@@ -94,10 +94,11 @@ struct ProblemFile {
 /// Reads problem.json. Errors: `not_found`; `invalid_argument` naming the field.
 [[nodiscard]] Result<ProblemFile> read_problem(const std::filesystem::path& folder);
 
-/// A problem for one implementation: the task with this device's sizes, v0 as kernel, the
-/// reference. `name`: of a shipped problem, or the absolute path of a folder. Reads files;
-/// thread-safe. Errors: `not_found` with the existing names; `invalid_argument` if a shipped
-/// problem has no kernel for the implementation, or its problem.json is wrong.
+/// A problem for one implementation: the task with this device's sizes, v0 as kernel (an imported
+/// problem has one in Python at most), the reference. `name`: of a shipped problem, or the absolute
+/// path of a folder. Reads files; thread-safe. Errors: `not_found` with the existing names;
+/// `invalid_argument` if a shipped problem has no kernel for the implementation, or its
+/// problem.json is wrong.
 [[nodiscard]] Result<Problem> load_problem(const std::filesystem::path& data_dir,
                                            const std::string& name, Implementation implementation);
 

@@ -19,12 +19,6 @@ Json run_of(const std::string& kernel, const std::string& output) {
           {"output_dir", output}};
 }
 
-bool passes_in_cpp(const Imported& task, const std::string& kernel, const std::string& output) {
-  const auto created = task.called("create_run", run_of(kernel, output));
-  const auto id = created.substr(5, created.find('\n') - 5);
-  return task.called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
-}
-
 /// A message on one line: a terminal wraps it.
 std::string unwrapped(const std::string& text) {
   std::string line;
@@ -50,9 +44,9 @@ TEST_CASE("the module in docs/problems.md is a task for C++, with its state as a
                       {{"bias_gelu.py", block_with("class Model(nn.Module)", kImportedProblems)}});
   const auto kernel = block_with("extern \"C\" void solve(const float* x", kImportedProblems);
 
-  CHECK(passes_in_cpp(task, kernel, "right"));
-  CHECK_FALSE(passes_in_cpp(task, replaced(kernel, " + bias[at % features]", " + 0 * bias[0]"),
-                            "without_bias"));
+  CHECK(task.run_passes(run_of(kernel, "right")));
+  CHECK_FALSE(task.run_passes(
+      run_of(replaced(kernel, " + bias[at % features]", " + 0 * bias[0]"), "without_bias")));
 }
 
 TEST_CASE("a C++ kernel with other names than a module's is told the module's", "[python]") {
@@ -94,8 +88,8 @@ TEST_CASE("the function in docs/problems.md is a task for C++, with all its outp
 }
 )";
 
-  CHECK(passes_in_cpp(task, kernel, "right"));
-  CHECK_FALSE(passes_in_cpp(task, replaced(kernel, "0.5F * r", "0.49F * r"), "other_scale"));
+  CHECK(task.run_passes(run_of(kernel, "right")));
+  CHECK_FALSE(task.run_passes(run_of(replaced(kernel, "0.5F * r", "0.49F * r"), "other_scale")));
 }
 
 }  // namespace ratchet::test

@@ -59,6 +59,10 @@ struct Imported {
   [[nodiscard]] bool passes(const std::string& name, const std::string& kernel = "") const {
     Json run{{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", name}};
     if (!kernel.empty()) run["kernel"] = {{"text", "import torch\n\n\n" + kernel}};
+    return run_passes(run);
+  }
+  /// Whether v0 of a run that is created so passes.
+  [[nodiscard]] bool run_passes(const Json& run) const {
     const auto created = called("create_run", run);
     const auto id = created.substr(5, created.find('\n') - 5);
     return called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
