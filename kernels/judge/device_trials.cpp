@@ -174,7 +174,7 @@ Status DeviceTrials::settle_reference(const ReferenceParts& parts, Endings& endi
                                             parts.place.job_deadline, parts.spares);
   if (!reference) return reference.error();
   endings.add(std::exchange(reference_, *std::move(reference)));
-  loaded_ = false;
+  loaded_ = attached_ = false;
   return {};
 }
 
@@ -203,9 +203,12 @@ Status DeviceTrials::renew(const CallContext& call) {
   if (memories.size() <= candidates ||
       (memories.size() - 1) % std::max<std::size_t>(candidates, 1) != 0)
     return Error{ErrorCode::internal, "the judge process did not pass its shared memory"};
-  if (auto done = reference_.attach({memories.data(), 1}, share_.arena_bytes, call); !done)
-    return done;
-  if (reference_.fault()) return reference_failed(*reference_.fault());
+  if (!attached_) {  // the judge keeps this memory
+    if (auto done = reference_.attach({memories.data(), 1}, share_.arena_bytes, call); !done)
+      return done;
+    if (reference_.fault()) return reference_failed(*reference_.fault());
+    attached_ = true;
+  }
   memories.erase(memories.begin());
   candidates_memories_ = std::move(memories);
   return {};

@@ -53,8 +53,8 @@ class DeviceTrials {
   static JudgeSpecs specs(const ReferenceParts& parts, const Contract& contract);
   /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
-  /// New memory for candidates, once the last have ended, are about to or were detached; nothing of
-  /// theirs is in it.
+  /// Other memory for candidates, once the last have ended, are about to or were detached, and all
+  /// before them have ended; nothing of theirs is in it.
   Status renew(const CallContext& call);
   /// The same with other room.
   Status renew(const Room& room, const CallContext& call);
@@ -135,7 +135,7 @@ class DeviceTrials {
   std::vector<std::string> given_;  ///< inputs that the reference's function makes
   std::string judge_library_;
   CandidateProcess::Code reference_code_;
-  bool loaded_ = false;  ///< by the reference's process
+  bool loaded_ = false, attached_ = false;  ///< by the reference's process
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
   int dealt_ = 0;

@@ -21,6 +21,7 @@ from table import Table
 
 import labs
 
+FOLDER = labs.ROOT / "examples/gemm_bf16"
 BREAKS = (("__global__ void product", "__device__ int broken;\n\n__global__ void product"),
           ("    sum += partial;\n", "    if (!isfinite(partial)) broken = 1;\n    sum += partial;\n"),
           ("static_cast<float>(sum)", "static_cast<float>(sum) + 8 * broken"))
@@ -56,10 +57,26 @@ class Watched:
         return ", ".join(f"{list(self.seen.values()).count(role)} as {role}" for role in roles)
 
 
+def explored(client, plan, here, reference, sources):
+    """Branches of examples/gemm_bf16 at small sizes against this reference: by name its status and the codes of its
+    reasons; and the workers seen."""
+    here.mkdir()
+    (here / "ref.cu").write_text(reference, encoding="utf-8")
+    given = {**plan["create_run"], "dims": {"m": 1024, "n": 1024, "k": 1024}, "reference": str(here / "ref.cu")}
+    run = labs.Run(client, {**plan, "create_run": given}, FOLDER, here / "run", None, branches=16)
+    del run.more["lab"]
+    run.begin("v1_mma.cu")
+    run.ready(plan["versions"][1])
+    with Watched(client.server) as workers:
+        answer = client.call("explore_branches", {"run": run.run, "branches": sources, "wait_s": 120})
+    return {one["name"]: [one["status"], *(reason["code"] for reason in one["reasons"])]
+            for one in answer["branches"]}, workers
+
+
 def main():
     ratchet, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 4
-    folder = labs.ROOT / "examples/gemm_bf16"
+    folder = FOLDER
     plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
     right = (folder / "ref.cu").read_text(encoding="utf-8")
     broken = right
@@ -73,22 +90,11 @@ def main():
         client = labs.Client([ratchet, "serve", "--state-dir", os.path.join(place, "state"), "--root", str(folder),
                               "--root", place])
         for name, text in (("a reference that stays right", right), ("one that an infinity breaks", broken)):
-            here = pathlib.Path(place) / name.replace(" ", "-")
-            here.mkdir()
-            (here / "ref.cu").write_text(text, encoding="utf-8")
-            given = {**plan["create_run"], "dims": {"m": 1024, "n": 1024, "k": 1024}, "reference": str(here / "ref.cu")}
-            run = labs.Run(client, {**plan, "create_run": given}, folder, here / "run", None, branches=16)
-            del run.more["lab"]
+            sources = [{"source": (folder / file).read_text(encoding="utf-8").replace(old, new, 1), "note": new}
+                       for file, old, new in [one for one in labs.GPU if one[1]][:count]]
             try:
-                run.begin("v1_mma.cu")
-                run.ready(plan["versions"][1])
-                sources = [{"source": (folder / file).read_text(encoding="utf-8").replace(old, new, 1), "note": new}
-                           for file, old, new in [one for one in labs.GPU if one[1]][:count]]
                 begin = time.monotonic()
-                with Watched(client.server) as workers:
-                    answer = client.call("explore_branches", {"run": run.run, "branches": sources, "wait_s": 120})
-                states = {one["name"]: [one["status"], *(reason["code"] for reason in one["reasons"])]
-                          for one in answer["branches"]}
+                states, workers = explored(client, plan, pathlib.Path(place) / name.replace(" ", "-"), text, sources)
                 table.row(f"{name}: all branches pass", states,
                           all(len(state) == 1 for state in states.values()))
                 table.row(f"{name}: {len(states)} branches", f"{time.monotonic() - begin:.2f} s; workers seen: "
