@@ -134,8 +134,7 @@ Json count_step(Device& device, const TestKernel& kernel, const std::vector<std:
   for (const auto& one : cases) turns.push_back(one.turn);
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::milli> inputs = start - begin;
-  const auto counted =
-      need(device.count(turns, {.metric_set = "given", .metrics = metrics, .sampling = sampling}));
+  const auto counted = need(device.count(turns, {.metrics = metrics, .sampling = sampling}));
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   Json json = ratchet::encode(counted.counters);
   json["spent_ms"] = spent.count();
