@@ -285,11 +285,14 @@ class EmbeddedKernel:
         self.keep_settings()
 
     def release(self, number):
-        slot = self.slots.pop(number, None)
-        if isinstance(slot, WideSlot) and self.device is not None:
-            import torch
-            del slot
-            torch.cuda.empty_cache()  # kernels may need what an answer in float64 took
+        wide = isinstance(self.slots.pop(number, None), WideSlot)
+        if self.device is None:
+            return
+        import torch
+        # The other processes of a check may need what an answer in float64 took, or most of the device.
+        unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        if wide or unused * 16 > torch.cuda.get_device_properties(self.device).total_memory:
+            torch.cuda.empty_cache()
 
     def note(self, error):
         if self.failed is not None:

@@ -76,7 +76,7 @@ struct PretendedBuild {
     shim("ctest", kNothing);
   }
 
-  void shim(const std::string& name, std::string_view text) {
+  void shim(const std::string& name, std::string_view text) const {
     REQUIRE(write_file(shims / name, text));
     fs::permissions(shims / name, fs::perms::owner_all);
   }
@@ -91,9 +91,9 @@ struct PretendedBuild {
     spec.argv = {(tree / "dev").string(), verb};
     spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
     spec.environment = inherited_environment({"HOME"});
-    spec.environment.push_back(
+    spec.environment.emplace_back(
         fmt::format("PATH={}:{}", shims.string(), "/usr/local/bin:/usr/bin:/bin"));
-    spec.environment.push_back("RATCHET_SETUP=off");
+    spec.environment.emplace_back("RATCHET_SETUP=off");
     spec.environment.push_back("COMPILED=" + log.string());
     spec.environment.push_back("CATCH2_VERSION=" + (folder.path() / "catch2").string());
     spec.environment.push_back("CMAKE_CXX_LINKER_LAUNCHER=" + (shims / "linker").string());
