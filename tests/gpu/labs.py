@@ -6,7 +6,7 @@ with one lab, which lab did what, and whether the GPUs' times disturb each other
                       [--processor]
 
 Explores kernels of examples/gemm_bf16 with both labs and then with one, in --turns turns; the goal is for the medians.
-Labs always run and all is built: the builds are made by an exploration that is canceled, in a state folder that all labs
+All labs are up and all is built: the builds are made by an exploration that is canceled, in a state folder that all labs
 share. Before, a kernel is timed on each GPU alone and beside the other, in turns, while that one times the same kernel
 again and again. Writes labs-gpu.md and labs-gpu.json into OUT after every row, so that a cut loses nothing. Parts that
 would begin after S seconds (140) are left out, as failed rows. --from: the version that branches are compared with, of
@@ -242,6 +242,8 @@ class Checks(Table):
         run.begin(self.options.kernel)
         start = time.monotonic()
         client.call("measure_ceilings", {"lab": "gpu-1"})
+        if count == 2:
+            client.call("check_env", {"lab": "gpu-2"})  # starts it, as the home has been started
         run.ready(self.plan["versions"][1])
         self.row(f"{count} lab{'s' * (count > 1)}: a run of {run.kernel_name} is ready",
                  ", ".join(f"{tool} {seconds:.1f} s" for _, tool, seconds in run.steps[:3])
