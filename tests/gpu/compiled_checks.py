@@ -47,7 +47,7 @@ def main():
         done = subprocess.run([ratchet, "problem", "import", "bias_gelu.py", "--output", "problem", "--state-dir", "state"],
                               cwd=place, capture_output=True, text=True, check=False)
         table.row("import", done.stderr.strip() if done.returncode else "done", done.returncode == 0)
-        client = labs.Client([ratchet, "serve", "--state-dir", os.path.join(place, "state"), "--root", place])
+        client = labs.served(ratchet, place)
         for name, old, new, right in KERNELS:
             if old not in KERNEL:
                 raise SystemExit(f"the kernel has no {old!r}")

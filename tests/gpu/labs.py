@@ -106,6 +106,22 @@ class Client:
         return answer, said
 
 
+def served(ratchet, place, *roots):
+    """A server whose state is in this folder, and which reads there and in the roots."""
+    command = [ratchet, "serve", "--state-dir", os.path.join(place, "state")]
+    for root in (place, *roots):
+        command += ["--root", str(root)]
+    return Client(command)
+
+
+def variant(folder, name, old, new):
+    """The text of a kernel with one constant changed."""
+    text = (folder / name).read_text(encoding="utf-8")
+    if old not in text:
+        raise drive.Refused(f"{name} has no {old}")
+    return text.replace(old, new, 1)
+
+
 class Busy:
     """Does something again and again while it is entered, once at least; `times`."""
 
@@ -208,13 +224,8 @@ class Checks(Table):
 
     def branches(self):
         chosen = (PROCESSOR if self.options.processor else GPU)[:self.options.branches]
-        given = []
-        for name, old, new in chosen:
-            text = (self.examples / name).read_text(encoding="utf-8")
-            if old not in text:
-                raise drive.Refused(f"{name} has no {old}")
-            given.append({"source": text.replace(old, new, 1), "note": f"{name} {new}".strip()})
-        return given
+        return [{"source": variant(self.examples, name, old, new), "note": f"{name} {new}".strip()}
+                for name, old, new in chosen]
 
     def place(self, count, turn):
         return self.folder / f"labs{count}-{turn}"

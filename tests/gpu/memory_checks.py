@@ -9,14 +9,12 @@ find it. All of them are right unless a mark outlives its kernel, so all have to
 has to fail, since each call but its first finds it. A table goes to OUT/memory.md. Changes no setting of the GPU.
 """
 
-import json
-import os
 import pathlib
 import sys
 import tempfile
 
 import labs
-from reference_checks import FOLDER, explored
+from reference_checks import CHANGED, FOLDER, explored
 from table import Table
 
 # The rest of the memory's last 2 MiB is the judge's room for shifted arenas.
@@ -48,28 +46,25 @@ extern "C" void solve(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloa
 
 def main():
     ratchet, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
-    plan = json.loads((FOLDER / "plan.json").read_text(encoding="utf-8"))
     reference = (FOLDER / "ref.cu").read_text(encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
     table = Table()
 
     def sources(looks_and_leaves):
         # Different programs, since one that is known is not asked again.
-        for number, (looks, leaves) in enumerate(looks_and_leaves):
-            file, old, new = [one for one in labs.GPU if one[1]][number]
-            text = (FOLDER / file).read_text(encoding="utf-8").replace(old, new, 1)
-            yield {"source": marked(text, looks, leaves), "note": "looks" * looks + "leaves" * leaves}
+        return [{"source": marked(labs.variant(FOLDER, *one), looks, leaves),
+                 "note": "looks" * looks + "leaves" * leaves}
+                for one, (looks, leaves) in zip(CHANGED, looks_and_leaves)]
 
     with tempfile.TemporaryDirectory() as place:
-        client = labs.Client([ratchet, "serve", "--state-dir", os.path.join(place, "state"), "--root", str(FOLDER),
-                              "--root", place])
+        client = labs.served(ratchet, place, FOLDER)
         try:
-            states, _ = explored(client, plan, pathlib.Path(place) / "others", reference,
-                                 list(sources([(False, True)] * 3 + [(True, False)] * 3)))
+            states, _ = explored(client, pathlib.Path(place) / "others", reference,
+                                 sources([(False, True)] * 3 + [(True, False)] * 3))
             table.row("three leave marks, three look for them: all pass", states,
                       all(len(state) == 1 for state in states.values()))
-            states, _ = explored(client, plan, pathlib.Path(place) / "own", reference,
-                                 list(sources([(False, False), (True, True)])))
+            states, _ = explored(client, pathlib.Path(place) / "own", reference,
+                                 sources([(False, False), (True, True)]))
             table.row("one that looks for its own mark fails, an ordinary one passes", states,
                       len(states["b1"]) == 1 and len(states["b2"]) > 1)
         except labs.drive.Refused as refused:

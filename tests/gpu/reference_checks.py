@@ -10,7 +10,6 @@ OUT/reference.md, with the processes that each exploration started. Changes no s
 """
 
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from table import Table
 import labs
 
 FOLDER = labs.ROOT / "examples/gemm_bf16"
+CHANGED = [one for one in labs.GPU if one[1]]  # branches with a constant changed, all of them different programs
 BREAKS = (("__global__ void product", "__device__ int broken;\n\n__global__ void product"),
           ("    sum += partial;\n", "    if (!isfinite(partial)) broken = 1;\n    sum += partial;\n"),
           ("static_cast<float>(sum)", "static_cast<float>(sum) + 8 * broken"))
@@ -57,9 +57,10 @@ class Watched:
         return ", ".join(f"{list(self.seen.values()).count(role)} as {role}" for role in roles)
 
 
-def explored(client, plan, here, reference, sources):
+def explored(client, here, reference, sources):
     """Branches of examples/gemm_bf16 at small sizes against this reference: by name its status and the codes of its
     reasons; and the workers seen."""
+    plan = json.loads((FOLDER / "plan.json").read_text(encoding="utf-8"))
     here.mkdir()
     (here / "ref.cu").write_text(reference, encoding="utf-8")
     given = {**plan["create_run"], "dims": {"m": 1024, "n": 1024, "k": 1024}, "reference": str(here / "ref.cu")}
@@ -76,9 +77,7 @@ def explored(client, plan, here, reference, sources):
 def main():
     ratchet, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 4
-    folder = FOLDER
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    right = (folder / "ref.cu").read_text(encoding="utf-8")
+    right = (FOLDER / "ref.cu").read_text(encoding="utf-8")
     broken = right
     for old, new in BREAKS:
         if old not in broken:
@@ -87,14 +86,12 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     table = Table()
     with tempfile.TemporaryDirectory() as place:
-        client = labs.Client([ratchet, "serve", "--state-dir", os.path.join(place, "state"), "--root", str(folder),
-                              "--root", place])
+        client = labs.served(ratchet, place, FOLDER)
         for name, text in (("a reference that stays right", right), ("one that an infinity breaks", broken)):
-            sources = [{"source": (folder / file).read_text(encoding="utf-8").replace(old, new, 1), "note": new}
-                       for file, old, new in [one for one in labs.GPU if one[1]][:count]]
+            sources = [{"source": labs.variant(FOLDER, *one), "note": one[2]} for one in CHANGED[:count]]
             try:
                 begin = time.monotonic()
-                states, workers = explored(client, plan, pathlib.Path(place) / name.replace(" ", "-"), text, sources)
+                states, workers = explored(client, pathlib.Path(place) / name.replace(" ", "-"), text, sources)
                 table.row(f"{name}: all branches pass", states,
                           all(len(state) == 1 for state in states.values()))
                 table.row(f"{name}: {len(states)} branches", f"{time.monotonic() - begin:.2f} s; workers seen: "
