@@ -102,11 +102,12 @@ __global__ void uniform(unsigned char* data, Type type, Word count, Philox rando
 }
 
 // In the order of RowShape in kernels/worker/cuda/judge_words.h.
-enum RowShape { special, sequence, extreme };
+enum RowShape { special, sequence, extreme, edge };
 
-/// The shapes of kernels/worker/generate.cpp of the same names, row by row.
+/// The shapes of kernels/worker/generate.cpp of the same names, and the edges of recipe_values.cpp,
+/// row by row. `own` is the subnormal of `special`, or the value of `edge`.
 __global__ void rows(unsigned char* data, Type type, Word count, Philox random, RowShape shape,
-                     Word length, double subnormal) {
+                     Word length, double own) {
   const Word turn = random(1ull << 40).x;
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
   for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -131,6 +132,13 @@ __global__ void rows(unsigned char* data, Type type, Word count, Philox random, 
     const float u = fminf((static_cast<float>(drawn.x) + 1) * 0x1p-32f, 1.0f);
     const double deviate = sqrtf(-2 * logf(u)) * cospif(2 * static_cast<float>(drawn.y) * 0x1p-32f);
     double value = deviate;
+    if (shape == edge) {
+      const uint4 of_row = random((1ull << 44) + row);
+      const bool chosen = row == 0 || of_row.x % 2 == 0;
+      if (chosen && place == of_row.y % length) value = of_row.z % 2 == 0 ? own : -own;
+      store(data, type, i, value);
+      continue;
+    }
     switch ((row + turn) % 8) {
       case 0:
         value = 0.0;
@@ -139,7 +147,7 @@ __global__ void rows(unsigned char* data, Type type, Word count, Philox random, 
         value = drawn.z >> 31 ? 0.0 : -0.0;
         break;
       case 2:
-        value = subnormal * deviate;
+        value = own * deviate;
         break;
       case 3:
         value = round(4 * deviate) / 2;

@@ -43,12 +43,6 @@ double largest_of(DType type) {
   }
 }
 
-double edge_of(RecipeKind kind, DType type) {
-  if (kind == RecipeKind::nan) return std::numeric_limits<double>::quiet_NaN();
-  // The one floating-point type without an infinity saturates.
-  return kind == RecipeKind::infinite ? std::numeric_limits<double>::infinity() : largest_of(type);
-}
-
 std::vector<double> specials_of(const Span& span, DType type) {
   if (span.gaussian) {
     const auto large = normal_of("large", type);
@@ -60,6 +54,12 @@ std::vector<double> specials_of(const Span& span, DType type) {
 }
 
 }  // namespace
+
+double edge_of(RecipeKind kind, DType type) {
+  if (kind == RecipeKind::nan) return std::numeric_limits<double>::quiet_NaN();
+  // The one floating-point type without an infinity saturates.
+  return kind == RecipeKind::infinite ? std::numeric_limits<double>::infinity() : largest_of(type);
+}
 
 RecipeValues::RecipeValues(const Recipe& recipe, const wire::Buffer& buffer, const Span& span,
                            const Philox& random)

@@ -16,6 +16,9 @@ struct Span {
   double low = 0, high = 1;
 };
 
+/// The positive value of a recipe for the edges of a type. Pure.
+[[nodiscard]] double edge_of(RecipeKind kind, DType type);
+
 /// The values that a recipe gives to one input, element by element, from the input's seed. Pure:
 /// any element on any thread.
 class RecipeValues {

@@ -19,6 +19,7 @@
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/random.h"
+#include "kernels/worker/recipe_values.h"
 #include "kernels/worker/refresh.h"
 #include "kernels/worker/slice.h"
 #include "kernels/worker/small_float.h"
@@ -34,11 +35,19 @@ bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
 }
 
+/// What `Operation::rows` fills with.
+struct Rows {
+  RowShape shape;
+  double own = 0;  ///< a value that the shape has
+};
+
 /// Empty for distributions whose values are independent of their place.
-std::optional<RowShape> row_shape_of(const std::string& distribution, DType type) {
-  if (distribution == "special") return RowShape::special;
-  if (distribution == "sequence") return RowShape::sequence;
-  if (distribution == "extreme" && type == DType::f16) return RowShape::extreme;
+std::optional<Rows> rows_of(const std::string& distribution, DType type) {
+  if (distribution == "special") return Rows{RowShape::special, subnormal_of(type)};
+  if (distribution == "sequence") return Rows{RowShape::sequence};
+  if (distribution == "extreme" && type == DType::f16) return Rows{RowShape::extreme};
+  const auto recipe = recipe_of(distribution);
+  if (recipe && is_edge(recipe->kind)) return Rows{RowShape::edge, edge_of(recipe->kind, type)};
   return std::nullopt;
 }
 
@@ -259,15 +268,16 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
   const auto init = parse_init_text(buffer.init);
   const bool normal = init && init->kind == "normal";
   const bool uniform = init && init->kind == "uniform" && init->numbers.size() == 2;
-  const auto in_rows = row_shape_of(plan.distribution, buffer.dtype);
+  const auto in_rows = rows_of(plan.distribution, buffer.dtype);
   if (made_on_device(buffer.dtype) && normal && in_rows) {
     run({Operation::rows, word(to), buffer.elements, static_cast<long long>(buffer.dtype), key[0],
-         key[1], stream, static_cast<long long>(*in_rows), worker::row_of(buffer),
-         word(worker::subnormal_of(buffer.dtype))});
+         key[1], stream, static_cast<long long>(in_rows->shape), worker::row_of(buffer),
+         word(in_rows->own)});
     return {};
   }
-  // Recipes are rare enough to be made on the host.
-  const bool by_recipe = recipe_of(plan.distribution).has_value();
+  // Other recipes are rare enough to be made on the host; at the edges, these values are as always.
+  const auto recipe = recipe_of(plan.distribution);
+  const bool by_recipe = recipe && !is_edge(recipe->kind);
   if (made_on_device(buffer.dtype) && (normal || uniform) && !by_recipe) {
     const auto shape = normal_of(plan.distribution, buffer.dtype);
     if (!shape) return shape.error();

@@ -36,7 +36,7 @@ struct Operation {
 };
 
 /// The shapes that `Operation::rows` fills with.
-enum class RowShape : long long { special, sequence, extreme };
+enum class RowShape : long long { special, sequence, extreme, edge };
 
 /// Result records of judge.cu.
 struct Squares {
