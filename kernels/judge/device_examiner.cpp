@@ -26,6 +26,14 @@ class DeviceExaminer : public Examiner {
     return trials_->share_with(candidate, 0, call);
   }
 
+  [[nodiscard]] std::optional<std::int64_t> free_bytes() const override {
+    return trials_->free_bytes();
+  }
+
+  Status let_go(CandidateProcess& candidate, const CallContext& call) override {
+    return candidate.detach(call);
+  }
+
   Result<std::optional<Examination>> examine(const Question& question,
                                              const CallContext& call) override {
     const auto plan = call_plan_of(contract_, question.dims);

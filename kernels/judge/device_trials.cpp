@@ -197,6 +197,7 @@ Status DeviceTrials::renew(const CallContext& call) {
   ++dealt_;
   auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
+  free_bytes_ = shared->first.free_bytes.value_or(0);
   auto& memories = shared->second;
   // Of the reference, and then equally many pieces of each candidate, if there are any.
   const auto candidates = static_cast<std::size_t>(share_.candidates);

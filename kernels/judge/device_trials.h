@@ -53,8 +53,7 @@ class DeviceTrials {
   static JudgeSpecs specs(const ReferenceParts& parts, const Contract& contract);
   /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
-  /// Other memory for candidates, once the last have ended, are about to or were detached, and all
-  /// before them have ended; nothing of theirs is in it.
+  /// New, blank memory for candidates, once the last have ended, are about to or were detached.
   Status renew(const CallContext& call);
   /// The same with other room.
   Status renew(const Room& room, const CallContext& call);
@@ -63,6 +62,7 @@ class DeviceTrials {
   Status settle_reference(const ReferenceParts& parts, Endings& endings, const CallContext& call);
   /// How often memory has been dealt; what was shared before the last time is not used any more.
   [[nodiscard]] int dealt() const { return dealt_; }
+  [[nodiscard]] std::int64_t free_bytes() const { return free_bytes_; }  ///< of the device, then
 
   /// Attaches the memory of that candidate to a process, once after each deal.
   Status share_with(CandidateProcess& process, int candidate, const CallContext& call);
@@ -139,6 +139,7 @@ class DeviceTrials {
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
   int dealt_ = 0;
+  std::int64_t free_bytes_ = 0;
   /// What is at hand beside the reference's answer.
   struct Beside {
     bool shadow = false;

@@ -48,6 +48,10 @@ class FileExaminer : public Examiner {
     return std::optional<Examination>(std::move(examination));
   }
 
+  Status let_go(CandidateProcess& /*candidate*/, const CallContext& /*call*/) override {
+    return {};  // every call gets a memory file of its own
+  }
+
   Result<std::optional<SliceFinding>> examine_slices(const Question& question, std::size_t most,
                                                      const CallContext& call) override {
     const auto trial =

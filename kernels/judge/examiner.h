@@ -64,6 +64,11 @@ class Examiner {
   virtual Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
                        const CallContext& call) = 0;
 
+  /// Of the device's memory, as the candidate was admitted; empty where that does not matter.
+  [[nodiscard]] virtual std::optional<std::int64_t> free_bytes() const { return std::nullopt; }
+  /// Takes back what a candidate has of its trials, whose process goes on.
+  virtual Status let_go(CandidateProcess& candidate, const CallContext& call) = 0;
+
   /// Empty after a fault of the candidate.
   virtual Result<std::optional<Examination>> examine(const Question& question,
                                                      const CallContext& call) = 0;

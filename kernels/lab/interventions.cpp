@@ -179,8 +179,8 @@ std::optional<KernelCounters> Interventions::launched(const Candidate& candidate
                                                       const Dims& dims) {
   auto arenas = source_.arenas({.dims = dims}, secret_ + " launched", call_);
   if (!arenas) return std::nullopt;
-  auto start = lab_.start_plan(contract_, candidate, CandidateProcess::Use::count,
-                               TimedArenas::kMost + 1, call_);
+  auto start =
+      lab_.start_plan(contract_, candidate, CandidateProcess::Use::count, kMostArenas, call_);
   if (!start) return std::nullopt;
   auto process = CandidateProcess::launch(start->spec, start->deadline);
   if (!process || !process->load(start->code, call_) || process->fault() ||

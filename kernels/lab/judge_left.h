@@ -5,15 +5,18 @@
 #include <utility>
 
 #include "kernels/judge/idle_judge.h"
+#include "kernels/process/checked_processes.h"
 #include "kernels/process/device_queue.h"
 #include "kernels/process/endings.h"
 #include "kernels/process/spare_workers.h"
 
 namespace ratchet {
 
-/// Processes beside those of a job: started for jobs that follow, and those of the last that end.
+/// Processes beside those of a job: started or kept for jobs that follow, and those of the last
+/// that end.
 struct ProcessesAside {
   SpareWorkers spares;
+  CheckedProcesses checked;
   Endings endings;
 };
 

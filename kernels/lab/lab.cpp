@@ -20,6 +20,7 @@
 #include "kernels/judge/device_trials.h"
 #include "kernels/judge/extents.h"
 #include "kernels/judge/judge.h"
+#include "kernels/lab/judge_left.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/descendants.h"
 #include "kernels/process/python_inputs.h"
@@ -384,20 +385,27 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
                                                           const CallContext& call,
                                                           const StartOptions& options) {
   std::vector<CandidateProcess> processes;
-  std::vector<CandidateProcess::Code> codes;
+  std::vector<std::optional<CandidateProcess::Code>> codes;  // of those that have none yet
   // All start at once: creating a context takes longer than anything else a process does first.
   for (const auto& version : versions) {
-    auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
-                           TimedArenas::kMost + 1, call);
+    if (auto checked = options.checked ? options.checked->take(version.second->build.binary_digest)
+                                       : std::nullopt) {
+      processes.push_back(*std::move(checked));
+      codes.emplace_back();
+      continue;
+    }
+    auto plan =
+        start_plan(contract, *version.second, CandidateProcess::Use::time, kMostArenas, call);
     if (!plan) return plan.error();
     if (processes.size() + 1 == versions.size()) plan->spec.processors = options.processors_of_last;
     auto process = CandidateProcess::launch(plan->spec, plan->deadline, options.spares);
     if (!process) return process.error();
     processes.push_back(*std::move(process));
-    codes.push_back(std::move(plan->code));
+    codes.emplace_back(std::move(plan->code));
   }
   for (std::size_t i = 0; i < processes.size(); ++i)
-    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
+    if (codes[i])
+      if (auto loaded = processes[i].load(*codes[i], call); !loaded) return loaded.error();
   return processes;
 }
 
@@ -405,17 +413,17 @@ void LabParts::start_candidates(const Contract& contract, std::size_t count, Spa
   const auto arena_bytes = largest_arena(contract);
   if (!arena_bytes || is_python(contract.implementation)) return;
   const auto where = place(contract.device_kind, contract.device);
-  spares.keep(worker_spec(where, "candidate", *arena_bytes * kCheckedArenas), count, count);
+  spares.keep(worker_spec(where, "candidate", *arena_bytes * kMostArenas), count, count);
 }
 
-void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
-                           SpareWorkers& spares) {
+bool LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
+                           ProcessesAside& aside) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 29;  // of a process on an H200
   constexpr std::int64_t kShare = 4;                             // of the device's memory
-  if (!ahead.any() || is_python(contract.implementation)) return;
+  if (!ahead.any() || is_python(contract.implementation)) return false;
   const auto arena_bytes = largest_arena(contract);
   const auto device = greeting(contract.device_kind, contract.device, {});
-  if (!arena_bytes || !device) return;
+  if (!arena_bytes || !device) return false;
   const auto checks = static_cast<std::size_t>(ahead.checks);
   const auto races = ahead.races.size();
   const auto entrants =
@@ -425,15 +433,18 @@ void LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::si
   const auto all = static_cast<std::int64_t>(entrants + checks + references + 2 * races);
   if (contract.device_kind == DeviceKind::cuda &&
       all * kContextBytes > device->device.memory_bytes / kShare)
-    return;
+    return false;
   const auto entrant = worker_spec(place(contract.device_kind, contract.device), "candidate",
-                                   *arena_bytes * (TimedArenas::kMost + 1));
+                                   *arena_bytes * kMostArenas);
   const auto judges = judge_specs(reference_parts(contract), contract);
+  auto& spares = aside.spares;
   start_candidates(contract, checks, spares);
   if (judges.reference) spares.keep(*judges.reference, references, references);
-  most -= spares.keep(entrant, entrants, most);
+  // Those of the next checks are alike.
+  most -= spares.keep(entrant, checks + entrants - std::min(entrants, aside.checked.size()), most);
   if (judges.judge) most -= spares.keep(*judges.judge, races, most);
   if (judges.reference) spares.keep(*judges.reference, races + references, most);
+  return true;
 }
 
 }  // namespace ratchet

@@ -31,7 +31,6 @@ using std::chrono::steady_clock;
 
 constexpr const char* kCandidate = "candidate";
 constexpr const char* kVendor = "vendor";
-constexpr int kArenas = TimedArenas::kMost + 1;
 constexpr double kMemoryShare = 0.9;  // the rest is for contexts and code
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
@@ -265,8 +264,8 @@ Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkReq
   for (const auto& name : request.baselines) {
     if (call.canceled())
       return Error{ErrorCode::timed_out, "the call was canceled while baselines started"};
-    auto started = name == kVendor ? start_vendor(lab, contract, kArenas, call)
-                                   : lab.start_baseline(contract, name, kArenas, call);
+    auto started = name == kVendor ? start_vendor(lab, contract, kMostArenas, call)
+                                   : lab.start_baseline(contract, name, kMostArenas, call);
     if (started) {
       field.names.push_back(name);
       field.processes.push_back(*std::move(started));

@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/examiner.h"
 #include "kernels/judge/verdicts.h"
@@ -292,6 +291,26 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   return notes;
 }
 
+/// Of a check that is over.
+CorrectnessReport report_of(const Contract& contract, Check& check, std::size_t steps) {
+  check.report.notes = notes_of(contract, check);
+  std::size_t dropped = 0;
+  for (const auto& [distribution, trials] : check.dropped)
+    dropped += static_cast<std::size_t>(trials);
+  CorrectnessReport report = std::move(check.report);
+  report.reasons = check.reasons.list();
+  report.passed = report.reasons.empty() && report.cases.size() + dropped == steps;
+  for (const auto& tensor : contract.tensors) {
+    if (tensor.role == Role::in) continue;
+    const auto tolerance = check.examiner.tolerance_of(tensor.dtype);
+    report.atol = tensor.atol.value_or(tolerance.atol);
+    report.rtol = tensor.rtol.value_or(tolerance.rtol);
+    break;
+  }
+  report.matched_ratio = contract.matched_ratio.value_or(1);
+  return report;
+}
+
 }  // namespace
 
 Result<TimedReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
@@ -299,29 +318,6 @@ Result<TimedReport> Laboratory::check(const Contract& contract, const Candidate&
                                       CallContext& call) {
   return examine(contract, candidate, sizes_to_check(contract, run_secret), ahead, run_secret,
                  call);
-}
-
-Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
-                                                       const Candidate& candidate,
-                                                       std::string_view run_secret,
-                                                       CallContext& call) {
-  contract.any_size = true;
-  ExaminedSizes sizes{hidden_cases(contract, trial_seed(run_secret, "", "odd case"), 1)};
-  std::ranges::move(deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")),
-                    std::back_inserter(sizes.cases));
-  sizes.edges = sizes.cases.size();
-  sizes.check_follows = true;
-  if (sizes.cases.empty())
-    return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
-  auto report = examine(contract, candidate, sizes, {}, run_secret, call);
-  // The reference's own failure, at a size that nobody promised.
-  if (!report && report.error().code == ErrorCode::invalid_argument)
-    return std::optional(Reason{"reference_failed", report.error().message, {}, {}});
-  if (!report) return report.error();
-  if (report->passed) return std::optional<Reason>{};
-  if (report->reasons.empty())
-    return std::optional(Reason{"not_judged", "v0 was not judged", {}, {}});
-  return std::optional(report->reasons.front());
 }
 
 Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidate& candidate,
@@ -379,7 +375,7 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   watch.begin("starting");
   auto compiled = compile_for(contract, candidate, sizes.cases, call);
   if (!compiled) return compiled.error();
-  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kCheckedArenas, call);
+  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kMostArenas, call);
   if (!plan) return plan.error();
   auto parts = reference_parts(contract);
   parts.spares = &aside.spares;
@@ -392,7 +388,14 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
     if (!opened) return opened.error();
     examiner = *std::move(opened);
   }
-  start_ahead(contract, ahead, kStartedBeside, aside.spares);
+  // Who is checked finds most of the device's memory free, whatever the kernels before took.
+  const auto device = greeting(contract.device_kind, contract.device, call);
+  if (const auto free = examiner->free_bytes();
+      free && device && 4 * *free < 3 * device->device.memory_bytes)
+    aside.checked = {};
+  auto beside = ahead;
+  if (!beside.races.empty()) --beside.races.front();  // its own process goes on
+  const bool may_keep = start_ahead(contract, beside, kStartedBeside, aside);
   watch.begin("checking");
   const auto steps = steps_of(sizes, values_of(contract));
   Check check{*examiner, *process, call, {}, {}, 0};
@@ -409,25 +412,15 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
     if (*added) check.reasons.add(step, **added);
   }
 
-  check.report.notes = notes_of(contract, check);
-  std::size_t dropped = 0;
-  for (const auto& [distribution, trials] : check.dropped)
-    dropped += static_cast<std::size_t>(trials);
-  CorrectnessReport report = std::move(check.report);
-  report.reasons = check.reasons.list();
-  report.passed = report.reasons.empty() && report.cases.size() + dropped == steps.size();
-  for (const auto& tensor : contract.tensors) {
-    if (tensor.role == Role::in) continue;
-    const auto tolerance = examiner->tolerance_of(tensor.dtype);
-    report.atol = tensor.atol.value_or(tolerance.atol);
-    report.rtol = tensor.rtol.value_or(tolerance.rtol);
-    break;
-  }
-  report.matched_ratio = contract.matched_ratio.value_or(1);
+  auto report = report_of(contract, check, steps.size());
   report.candidate_digest = candidate.build.binary_digest;
   // Those of the check before have ended by now.
   aside.endings.wait();
-  aside.endings.add(*std::move(process));
+  if (may_keep && !ahead.races.empty() && report.passed && examiner->let_go(*process, call) &&
+      !process->fault())
+    aside.checked.keep(candidate.build.binary_digest, *std::move(process));
+  else
+    aside.endings.add(*std::move(process));
   if (leaves_doubt(contract, check.edges) &&
       (report.fault || ahead.checks == 0 ||
        !examiner->settle_reference(parts, aside.endings, call)))

@@ -26,6 +26,7 @@
 
 namespace ratchet {
 
+class CheckedProcesses;
 struct ProcessesAside;
 
 /// What a device reports about itself, and what isolates candidates on it.
@@ -36,8 +37,7 @@ struct Greeting {
   std::optional<OneGpu> gpu{};  ///< empty of a part of a GPU, and where the driver lists none
 };
 
-/// Arenas that a candidate's process holds in a check.
-inline constexpr int kCheckedArenas = 2;
+inline constexpr int kMostArenas = TimedArenas::kMost + 1;  ///< in any candidate's process
 
 /// How to start a candidate's process, and the code it loads.
 struct StartPlan {
@@ -58,6 +58,7 @@ struct Calibration {
 /// How processes start.
 struct StartOptions {
   SpareWorkers* spares = nullptr;         ///< where they may come from; null: they are new
+  CheckedProcesses* checked = nullptr;    ///< those in it of the same binaries go on
   std::optional<int> processors_of_last;  ///< the last runs on so many at most
 };
 
@@ -90,10 +91,10 @@ struct LabParts {
   /// Starts processes for the kernels of the next checks, until there are so many; none for those
   /// in Python, which begin with what their compilers left.
   void start_candidates(const Contract& contract, std::size_t count, SpareWorkers& spares);
-  /// Starts processes for jobs of this contract that follow, unless they would take a good part of
-  /// the device's memory; `most` of races.
-  void start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
-                   SpareWorkers& spares);
+  /// Starts processes for jobs of this contract that follow, `most` of races. False, and none, for
+  /// kernels in Python and where they would take a good part of the device's memory.
+  bool start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
+                   ProcessesAside& aside);
 
   // lab_devices.cpp
   /// Cached per device; needs no turn on it.
@@ -120,8 +121,8 @@ struct LabParts {
                            const CallContext& call);
 
   // lab_race.cpp
-  /// One session on one case, with new inputs and new processes. None of those aside begins or ends
-  /// while kernels are timed; the session's own are then among those that end.
+  /// One session on one case, with new inputs and processes that are new or have been checked. None
+  /// aside begins or ends while kernels are timed; the session's own are then among those that end.
   Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
                                    const Versions& versions, const SessionPlan& plan,
                                    ProcessesAside& aside, std::string_view run_secret,
@@ -177,8 +178,7 @@ struct LabParts {
   /// Normal ones of one size; the processes have ended.
   Result<MemoryFile> throwaway_arena(const Contract& contract, const CallPlan& plan,
                                      const Dims& dims, const CallContext& call);
-  /// A framework's function of the reference, as a contestant. Error `unavailable`: not available
-  /// here, with the reason.
+  /// A framework's function of the reference, as a contestant; `unavailable` with the reason.
   Result<CandidateProcess> start_baseline(const Contract& contract, const std::string& name,
                                           int arenas, const CallContext& call);
 

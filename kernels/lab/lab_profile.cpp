@@ -193,7 +193,7 @@ class Profiling {
     source_.emplace(*std::move(source));
     // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
     auto counting = lab_.start_plan(contract_, *request_.candidate, CandidateProcess::Use::count,
-                                    TimedArenas::kMost + 1, call_);
+                                    kMostArenas, call_);
     if (!counting) return counting.error();
     auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
     if (!counter) return counter.error();

@@ -64,7 +64,8 @@ Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims&
   parts.spares = &aside.spares;
   auto source = ArenaSource::open(parts, contract, versions.size(), call);
   if (!source) return source.error();
-  auto processes = start_all(contract, versions, call, {.spares = &aside.spares});
+  auto processes =
+      start_all(contract, versions, call, {.spares = &aside.spares, .checked = &aside.checked});
   if (!processes) return processes.error();
   // Inputs that no session has used before.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
@@ -95,6 +96,8 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
     aside.endings.add(std::move(last->judge));
   }
   left.reset();
+  // What decides, decides on new processes.
+  if (!race.samples) aside.endings.add(std::exchange(aside.checked, {}));
   Versions versions;
   for (const auto& entrant : entrants) versions.emplace_back(entrant.name, entrant.candidate);
   // A calibration times kernels, too.
@@ -108,8 +111,12 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   plan.sparing = true;
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
   Neighbors neighbors(device->device, call);
+  const auto checked = aside.checked.size();
   auto session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
-  if (!session && aside.spares.served() && !call.canceled()) {
+  const bool waited = aside.checked.size() < checked;
+  const auto excluded = [](const ContestantRecord& one) { return !one.reasons.empty(); };
+  const bool failed = !session || (waited && std::ranges::any_of(session->contestants, excluded));
+  if (failed && (waited || aside.spares.served()) && !call.canceled()) {
     // The fault may be of a process that had waited: with new ones it counts.
     aside = {};
     session = session_of(contract, race.dims, versions, plan, aside, run_secret, call);
@@ -118,8 +125,9 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   neighbors.look_again();
   if (race.ahead.any() && !DeviceQueue::wanted(*turn)) {
     const bool race_follows = !race.ahead.races.empty();
+    aside.endings.add(std::exchange(aside.checked, {}));
     if (race_follows)
-      start_ahead(contract, race.ahead, kNoLimit, aside.spares);
+      start_ahead(contract, race.ahead, kNoLimit, aside);
     else
       aside.endings.add(std::exchange(aside.spares, {}));
     queue.leave(*turn, std::make_unique<JudgeLeft>(std::move(terms), IdleJudge{}, std::move(aside)),

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "kernels/contract/contract_warnings.h"
+#include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/judge/trial_plan.h"
@@ -394,6 +396,29 @@ Result<std::optional<Reason>> Laboratory::unanswered_size(const Contract& contra
   // What the reference raised; anything else is no matter of sizes.
   if (answered.error().code != ErrorCode::invalid_argument) return answered.error();
   return std::optional(Reason{"reference_failed", answered.error().message, {}, {}});
+}
+
+Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
+                                                       const Candidate& candidate,
+                                                       std::string_view run_secret,
+                                                       CallContext& call) {
+  contract.any_size = true;
+  ExaminedSizes sizes{hidden_cases(contract, trial_seed(run_secret, "", "odd case"), 1)};
+  std::ranges::move(deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")),
+                    std::back_inserter(sizes.cases));
+  sizes.edges = sizes.cases.size();
+  sizes.check_follows = true;
+  if (sizes.cases.empty())
+    return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
+  auto report = examine(contract, candidate, sizes, {}, run_secret, call);
+  // The reference's own failure, at a size that nobody promised.
+  if (!report && report.error().code == ErrorCode::invalid_argument)
+    return std::optional(Reason{"reference_failed", report.error().message, {}, {}});
+  if (!report) return report.error();
+  if (report->passed) return std::optional<Reason>{};
+  if (report->reasons.empty())
+    return std::optional(Reason{"not_judged", "v0 was not judged", {}, {}});
+  return std::optional(report->reasons.front());
 }
 
 }  // namespace ratchet

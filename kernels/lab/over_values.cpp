@@ -227,7 +227,7 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
   std::erase(distributions, kNormalValues);
   if (distributions.empty() && !search) return {};
   auto copy = lab_.start(contract_, *versions.front().second, CandidateProcess::Use::time,
-                         TimedArenas::kMost + 1, call_);
+                         kMostArenas, call_);
   if (!copy) return copy.error();
   const auto contestants = contestants_of(versions, processes);
   const std::vector<Contestant> pair(contestants.begin(), contestants.begin() + 2);

@@ -114,7 +114,8 @@ struct Reply {
   /// Of a CompareOnDevice after a GenerateOnDevice with `again`: the outputs; of one with `adopt`:
   /// the given inputs, beside those of the last unchanged trial that was described.
   std::optional<bool> same_bits;
-  std::optional<bool> fits;  ///< false: free device memory does not suffice
+  std::optional<bool> fits;                ///< false: free device memory does not suffice
+  std::optional<std::int64_t> free_bytes;  ///< of the device's memory, beside what was shared
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
@@ -124,8 +125,8 @@ struct Reply {
     visit(optional<&R::fault>(), optional<&R::error>(), optional<&R::device>(),
           optional<&R::devices>(), optional<&R::sandbox>(), optional<&R::samples>(),
           optional<&R::counters>(), optional<&R::uses>(), optional<&R::forged>(),
-          optional<&R::same_bits>(), optional<&R::fits>(), optional<&R::answered>(),
-          optional<&R::comparison>(), optional<&R::ceilings>());
+          optional<&R::same_bits>(), optional<&R::fits>(), optional<&R::free_bytes>(),
+          optional<&R::answered>(), optional<&R::comparison>(), optional<&R::ceilings>());
   }
 };
 

@@ -45,6 +45,8 @@ class DeviceJudge {
   /// Allocates the shared memories and returns their descriptors: the reference's, then those of
   /// each candidate, equally many.
   virtual Result<std::vector<Fd>> share(const wire::Share& plan) = 0;
+  /// Bytes of the device's memory that no process has; 0 if nobody says.
+  [[nodiscard]] virtual std::int64_t free_bytes() const = 0;
   /// After `adopt`: whether the given inputs are those of the last unchanged trial described.
   virtual Result<std::optional<bool>> generate(const wire::GenerateOnDevice& plan) = 0;
 

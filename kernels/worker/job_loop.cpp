@@ -247,7 +247,9 @@ wire::Reply JobLoop::share(const wire::Share& plan) {
   auto shared = judge_->share(plan);
   if (!shared) return ours(shared.error());
   for (auto& descriptor : *shared) given_.push_back(std::move(descriptor));
-  return {};
+  wire::Reply reply;
+  reply.free_bytes = judge_->free_bytes();
+  return reply;
 }
 
 wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descriptors) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory that a kernel's process shares with the judge serves the kernel after the next: what the first left is gone.
+"""What a kernel left in the memory that its process shares with the judge is gone for the kernels after it.
 
     tests/gpu/memory_checks.py RATCHET OUT
 

@@ -29,7 +29,6 @@ namespace ratchet::worker {
 namespace {
 
 constexpr std::uint32_t kPoisonStream = 0xFFFFFFFFU;
-constexpr std::int64_t kMostInTurns = std::int64_t{256} << 20U;  ///< bytes
 
 bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
@@ -60,28 +59,18 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
 
 Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   const auto candidates = static_cast<std::size_t>(std::max(plan.candidates, 0));
-  const auto bytes = plan.candidate_bytes + kShiftRoom;
   // The driver clears memory for a process that is new to it, but not what this one has freed.
   const bool again = reference_.has_value();
-  // One candidate after the other has what the one before the last had, which has ended.
-  const bool in_turns = candidates == 1 && plan.pieces == 1 && bytes <= kMostInTurns;
-  if (!in_turns || turns_bytes_ != bytes) {
-    candidates_.clear();
-    rested_.clear();
-  }
-  turns_bytes_ = in_turns ? bytes : 0;
-  std::swap(candidates_, rested_);
+  candidates_.clear();
   if (auto made = make_own(plan.arena_bytes); !made) return made.error();
-  candidate_bytes_ = bytes;
-  if (candidates_.empty()) {
-    auto most = static_cast<std::int64_t>((Channel::kMaxDescriptors - 1) /
-                                          std::max<std::size_t>(candidates, 1));
-    if (plan.pieces > 0) most = std::min<std::int64_t>(most, plan.pieces);
-    auto dealt =
-        measure::SharedMemory::deal(gpu_, wire::pieces_of(candidate_bytes_, most), candidates);
-    if (!dealt) return dealt.error();
-    candidates_ = *std::move(dealt);
-  }
+  candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
+  auto most = static_cast<std::int64_t>((Channel::kMaxDescriptors - 1) /
+                                        std::max<std::size_t>(candidates, 1));
+  if (plan.pieces > 0) most = std::min<std::int64_t>(most, plan.pieces);
+  auto dealt =
+      measure::SharedMemory::deal(gpu_, wire::pieces_of(candidate_bytes_, most), candidates);
+  if (!dealt) return dealt.error();
+  candidates_ = *std::move(dealt);
   if (again)
     if (auto blanked = blank(); !blanked) return blanked.error();
   auto descriptors = reference_->descriptors();
@@ -92,6 +81,10 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
     std::ranges::move(*pieces, std::back_inserter(*descriptors));
   }
   return descriptors;
+}
+
+std::int64_t CudaJudge::free_bytes() const {
+  return static_cast<std::int64_t>(measure::free_device_memory());
 }
 
 Status CudaJudge::make_own(std::int64_t arena_bytes) {

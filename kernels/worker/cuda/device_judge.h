@@ -28,6 +28,7 @@ class CudaJudge : public DeviceJudge {
   CudaJudge(measure::Gpu& gpu, void* entry);
 
   Result<std::vector<Fd>> share(const wire::Share& plan) override;
+  [[nodiscard]] std::int64_t free_bytes() const override;
   Result<std::optional<bool>> generate(const wire::GenerateOnDevice& plan) override;
   Result<Compared> compare(const wire::CompareOnDevice& plan) override;
   Result<Roomy> widen(const wire::WidenOnDevice& plan) override;
@@ -111,8 +112,6 @@ class CudaJudge : public DeviceJudge {
   std::optional<measure::SharedMemory> reference_;
   std::optional<measure::SharedMemory> wide_;  // with the reference; of answers in float64
   std::vector<measure::SharedMemory> candidates_;
-  std::vector<measure::SharedMemory> rested_;  // of the candidate before, where two are in turns
-  std::int64_t turns_bytes_ = 0;               // of each of these two, or 0
   std::int64_t arena_bytes_ = 0;
   std::int64_t candidate_bytes_ = 0;
   std::optional<measure::SmallCopies> copies_;

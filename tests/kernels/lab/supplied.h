@@ -34,8 +34,8 @@ struct Supplied {
         ArenaSource::open(parts->reference_parts(contract), contract, contestants, fixture.call);
     REQUIRE(opened);
     source.emplace(*std::move(opened));
-    auto started = parts->start(contract, candidate, CandidateProcess::Use::time,
-                                TimedArenas::kMost + 1, fixture.call);
+    auto started =
+        parts->start(contract, candidate, CandidateProcess::Use::time, kMostArenas, fixture.call);
     REQUIRE(started);
     process.emplace(*std::move(started));
     auto made = source->arenas({.dims = contract.cases.front().dims}, "secret", fixture.call);
