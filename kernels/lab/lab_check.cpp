@@ -342,9 +342,12 @@ Result<TimedReport> Laboratory::examine(const Contract& contract, const Candidat
   const bool used = examiner != nullptr;
   auto report =
       examine_by(examiner, contract, candidate, sizes, follows, aside, run_secret, watch, call);
-  if (!report && (used || aside.spares.served()) && !call.canceled()) {
-    // The fault may be of processes that have served others, or had waited: with new ones it
-    // counts.
+  const bool beside_others = aside.checked.size() > 0;
+  const bool doubtful = report ? report->fault.has_value() && beside_others
+                               : used || aside.spares.served() || beside_others;
+  if (doubtful && !call.canceled()) {
+    // The fault may be of processes that have served others or had waited, or of those that stay,
+    // which took memory or time: with new ones, alone, it counts.
     examiner.reset();
     aside = {};
     report =

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -114,4 +115,23 @@ TEST_CASE("a kernel that failed its check, which still is right for one size, ha
   REQUIRE_FALSE(report->passed);
 
   CHECK(row.median(4) < kSlow / 2);
+}
+
+TEST_CASE("a fault counts when no process of another kernel stays beside it", "[lab]") {
+  int begun = 0;
+  Ranked row;
+  CallContext watched(
+      [&](double, std::optional<double>, std::string_view message) {
+        if (message == "check case 0 seed 0 normal") ++begun;
+      },
+      {});
+  const auto faulty = row.built_with("if (n == 1000) __builtin_trap();");
+
+  for (const int asked : {2, 1}) {  // the first ends those that stay
+    begun = 0;
+    const auto report = row.lab->check(row.contract, faulty, row.ahead, "secret", watched);
+    REQUIRE(report);
+    CHECK(report->fault);
+    CHECK(begun == asked);
+  }
 }
