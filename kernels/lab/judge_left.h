@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,9 @@ namespace ratchet {
 /// Processes beside those of a job: started or kept for jobs that follow, and those of the last
 /// that end.
 struct ProcessesAside {
+  /// One part in so many of a GPU's memory, at most, is for them.
+  static constexpr std::int64_t kShare = 4;
+
   SpareWorkers spares;
   CheckedProcesses checked;
   Endings endings;

@@ -419,7 +419,6 @@ void LabParts::start_candidates(const Contract& contract, std::size_t count, Spa
 bool LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::size_t most,
                            ProcessesAside& aside) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 29;  // of a process on an H200
-  constexpr std::int64_t kShare = 4;                             // of the device's memory
   if (!ahead.any() || is_python(contract.implementation)) return false;
   const auto arena_bytes = largest_arena(contract);
   const auto device = greeting(contract.device_kind, contract.device, {});
@@ -432,7 +431,7 @@ bool LabParts::start_ahead(const Contract& contract, const Ahead& ahead, std::si
   const auto references = answers_on_device(contract) ? 0 : checks;
   const auto all = static_cast<std::int64_t>(entrants + checks + references + 2 * races);
   if (contract.device_kind == DeviceKind::cuda &&
-      all * kContextBytes > device->device.memory_bytes / kShare)
+      all * kContextBytes > device->device.memory_bytes / ProcessesAside::kShare)
     return false;
   const auto entrant = worker_spec(place(contract.device_kind, contract.device), "candidate",
                                    *arena_bytes * kMostArenas);

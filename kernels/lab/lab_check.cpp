@@ -394,7 +394,8 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   // Who is checked finds most of the device's memory free, whatever the kernels before took.
   const auto device = greeting(contract.device_kind, contract.device, call);
   if (const auto free = examiner->free_bytes();
-      free && device && 4 * *free < 3 * device->device.memory_bytes)
+      free && device &&
+      device->device.memory_bytes - *free > device->device.memory_bytes / ProcessesAside::kShare)
     aside.checked = {};
   auto beside = ahead;
   if (!beside.races.empty()) --beside.races.front();  // its own process goes on

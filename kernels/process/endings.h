@@ -24,4 +24,23 @@ class Endings {
   std::vector<std::jthread> threads_;
 };
 
+/// Owners of processes by what they are for. Those that are left end with it, all at once.
+template <class Key, class Owner>
+struct EndTogether {
+  EndTogether() = default;
+  EndTogether(EndTogether&&) = default;
+  EndTogether& operator=(EndTogether&& other) noexcept {
+    std::swap(all, other.all);  // which end with the other
+    return *this;
+  }
+  EndTogether(const EndTogether&) = delete;
+  EndTogether& operator=(const EndTogether&) = delete;
+  ~EndTogether() {
+    Endings endings;
+    for (auto& [key, owner] : all) endings.add(std::move(owner));
+  }
+
+  std::vector<std::pair<Key, Owner>> all;
+};
+
 }  // namespace ratchet

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/process/endings.h"
-
 namespace ratchet {
 namespace {
 
@@ -21,26 +19,15 @@ bool starts_ahead(const WorkerSpec& spec) {
 
 }  // namespace
 
-SpareWorkers::~SpareWorkers() {
-  Endings endings;
-  for (auto& [spec, worker] : idle_) endings.add(std::move(worker));
-}
-
-SpareWorkers& SpareWorkers::operator=(SpareWorkers&& other) noexcept {
-  std::swap(idle_, other.idle_);  // which end with the other, all at once
-  served_ = other.served_;
-  return *this;
-}
-
 std::size_t SpareWorkers::keep(const WorkerSpec& spec, std::size_t count, std::size_t most) {
   if (!starts_ahead(spec)) return 0;
   const auto there = static_cast<std::size_t>(
-      std::ranges::count_if(idle_, [&](const auto& one) { return alike(one.first, spec); }));
+      std::ranges::count_if(idle_.all, [&](const auto& one) { return alike(one.first, spec); }));
   std::size_t started = 0;
   while (there + started < count && started < most) {
     auto worker = WorkerProcess::launch(spec);
     if (!worker) break;
-    idle_.emplace_back(spec, *std::move(worker));
+    idle_.all.emplace_back(spec, *std::move(worker));
     ++started;
   }
   return started;
@@ -48,18 +35,18 @@ std::size_t SpareWorkers::keep(const WorkerSpec& spec, std::size_t count, std::s
 
 Result<WorkerProcess> SpareWorkers::take(const WorkerSpec& spec) {
   // One that was ready before it died would look like one that dies of what it is asked.
-  std::erase_if(idle_, [](auto& one) { return one.second.died(); });
+  std::erase_if(idle_.all, [](auto& one) { return one.second.died(); });
   const auto found =
-      std::ranges::find_if(idle_, [&](const auto& one) { return alike(one.first, spec); });
-  if (!starts_ahead(spec) || found == idle_.end()) return WorkerProcess::launch(spec);
+      std::ranges::find_if(idle_.all, [&](const auto& one) { return alike(one.first, spec); });
+  if (!starts_ahead(spec) || found == idle_.all.end()) return WorkerProcess::launch(spec);
   auto worker = std::move(found->second);
-  idle_.erase(found);
+  idle_.all.erase(found);
   served_ = true;
   return worker;
 }
 
 void SpareWorkers::settle(const CallContext& call) {
-  std::erase_if(idle_, [&](auto& one) { return !one.second.greet(call) || one.second.died(); });
+  std::erase_if(idle_.all, [&](auto& one) { return !one.second.greet(call) || one.second.died(); });
 }
 
 Result<WorkerProcess> launched(SpareWorkers* spares, const WorkerSpec& spec) {

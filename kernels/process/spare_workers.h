@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
-#include <vector>
 
+#include "kernels/process/endings.h"
 #include "kernels/process/worker_process.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
@@ -11,19 +10,12 @@
 namespace ratchet {
 
 /// Workers that start before anybody needs them, because one on a GPU takes half a second to make
-/// its context. Nothing is loaded into them, and who takes one has it alone. The destructor ends
-/// those that nobody took.
+/// its context. Nothing is loaded into them, and who takes one has it alone. Those that nobody took
+/// end with it.
 ///
 /// One thread at a time. Errors: as WorkerProcess.
 class SpareWorkers {
  public:
-  SpareWorkers() = default;
-  SpareWorkers(SpareWorkers&&) = default;
-  SpareWorkers& operator=(SpareWorkers&& other) noexcept;
-  SpareWorkers(const SpareWorkers&) = delete;
-  SpareWorkers& operator=(const SpareWorkers&) = delete;
-  ~SpareWorkers();
-
   /// Starts more until there are so many of this spec, but at most `most`, and returns how many it
   /// started. Those that a fork server makes, or that need files of their own, are left to who
   /// needs them; so is what fails.
@@ -39,7 +31,7 @@ class SpareWorkers {
   void settle(const CallContext& call);
 
  private:
-  std::vector<std::pair<WorkerSpec, WorkerProcess>> idle_;
+  EndTogether<WorkerSpec, WorkerProcess> idle_;
   bool served_ = false;
 };
 

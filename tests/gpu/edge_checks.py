@@ -11,7 +11,6 @@ without a GPU, in float32 and float64. Changes no setting of the GPU.
 
 import pathlib
 import sys
-import tempfile
 
 import labs
 from table import Table
@@ -47,45 +46,40 @@ extern "C" void {name}(const {type}* x, {type}* y, int rows, int cols) {{
 """
 
 
+def checked(client, here, dtype, ending, texts):
+    """The reasons of a kernel, which one that passes has none of, and whether it passed. `texts`: of kernel and reference."""
+    here.mkdir()
+    for role, text in texts.items():
+        (here / f"{role}.{ending}").write_text(text, encoding="utf-8")
+    tensors = [{"name": tensor, "dtype": dtype, "shape": ["rows", "cols"], "role": role}
+               for tensor, role in (("x", "in"), ("y", "out"))]
+    run = client.call("create_run", {
+        "output_dir": str(here / "run"), "kernel": {"path": str(here / f"solve.{ending}")},
+        "reference": {"path": str(here / f"reference.{ending}")}, "dims": {"rows": 1000, "cols": 1001},
+        "tensors": tensors, "edge_values": True})["run"]
+    answer = client.call("check_correctness", {"run": run, "wait_s": 120})
+    return [f"{one['code']}: {one['message']}" for one in answer["reasons"]], answer["passed"]
+
+
 def main():
-    arguments = [one for one in sys.argv[1:] if one != "--processor"]
-    processor = len(arguments) + 1 < len(sys.argv)
-    ratchet, out = str(pathlib.Path(arguments[0]).resolve()), pathlib.Path(arguments[1])
+    processor = "--processor" in sys.argv
+    ratchet, out = (pathlib.Path(one) for one in sys.argv[1:] if one != "--processor")
     out.mkdir(parents=True, exist_ok=True)
     table = Table()
     types, text, ending = (PROCESSOR, ON_PROCESSOR, "cpp") if processor else (GPU, ON_GPU, "cu")
-    with tempfile.TemporaryDirectory() as place:
-        client = labs.served(ratchet, place)
-
-        def checked(name, dtype, wrong):
-            """The codes and messages of the reasons, of which one that passes has none."""
-            c_type, most = types[dtype]
-            here = pathlib.Path(place) / f"{dtype}-{name}"
-            here.mkdir()
-            for role, condition in (("solve", wrong.format(most=most)), ("reference", "false")):
-                wide = c_type if c_type == "double" else "float"
-                (here / f"{role}.{ending}").write_text(
-                    text.format(type=c_type, wide=wide, name=role, wrong=condition), encoding="utf-8")
-            tensors = [{"name": tensor, "dtype": dtype, "shape": ["rows", "cols"], "role": role}
-                       for tensor, role in (("x", "in"), ("y", "out"))]
-            run = client.call("create_run", {
-                "output_dir": str(here / "run"), "kernel": {"path": str(here / f"solve.{ending}")},
-                "reference": {"path": str(here / f"reference.{ending}")}, "dims": {"rows": 1000, "cols": 1001},
-                "tensors": tensors, "edge_values": True})["run"]
-            answer = client.call("check_correctness", {"run": run, "wait_s": 120})
-            return [f"{one['code']}: {one['message']}" for one in answer["reasons"]], answer["passed"]
-
-        try:
-            for dtype in types:
-                reasons, passed = checked("copy", dtype, "false")
-                table.row(f"{dtype}: the copy passes", reasons or "passed", passed)
-                for kind, wrong in WRONG.items():
-                    reasons, passed = checked(kind, dtype, wrong)
+    with labs.asked(table, str(ratchet.resolve())) as (client, place):
+        for dtype, (c_type, most) in types.items():
+            wide = c_type if c_type == "double" else "float"
+            for kind, wrong in {"copy": "false", **WRONG}.items():
+                conditions = {"solve": wrong.format(most=most), "reference": "false"}
+                texts = {role: text.format(type=c_type, wide=wide, name=role, wrong=condition)
+                         for role, condition in conditions.items()}
+                reasons, passed = checked(client, place / f"{dtype}-{kind}", dtype, ending, texts)
+                if kind == "copy":
+                    table.row(f"{dtype}: the copy passes", reasons or "passed", passed)
+                else:
                     table.row(f"{dtype}: refused for {kind} in the first row", reasons,
                               not passed and len(reasons) == 1 and f"{kind} inputs" in reasons[0])
-        except labs.drive.Refused as refused:
-            table.row("the check itself", refused, False)
-        client.close()
     return table.write(str(out), "edges.md", "Inputs at the edges of a type", "tests/gpu/edge_checks.py")
 
 

@@ -20,6 +20,7 @@ processor, and times say nothing. Changes no setting of the GPU. The exit status
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -115,6 +116,18 @@ def served(ratchet, place, *roots):
     for root in (place, *roots):
         command += ["--root", str(root)]
     return Client(command)
+
+
+@contextlib.contextmanager
+def asked(table, ratchet, *roots):
+    """A server, and the folder that its state is in; both end with it. What it refuses is a failed row."""
+    with tempfile.TemporaryDirectory() as place:
+        client = served(ratchet, place, *roots)
+        try:
+            yield client, pathlib.Path(place)
+        except drive.Refused as refused:
+            table.row("the check itself", refused, False)
+        client.close()
 
 
 def variant(folder, name, old, new):

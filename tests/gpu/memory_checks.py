@@ -11,7 +11,6 @@ has to fail, since each call but its first finds it. A table goes to OUT/memory.
 
 import pathlib
 import sys
-import tempfile
 
 import labs
 from reference_checks import CHANGED, FOLDER, explored
@@ -56,20 +55,13 @@ def main():
                  "note": "looks" * looks + "leaves" * leaves}
                 for one, (looks, leaves) in zip(CHANGED, looks_and_leaves)]
 
-    with tempfile.TemporaryDirectory() as place:
-        client = labs.served(ratchet, place, FOLDER)
-        try:
-            states, _ = explored(client, pathlib.Path(place) / "others", reference,
-                                 sources([(False, True)] * 3 + [(True, False)] * 3))
-            table.row("three leave marks, three look for them: all pass", states,
-                      all(len(state) == 1 for state in states.values()))
-            states, _ = explored(client, pathlib.Path(place) / "own", reference,
-                                 sources([(False, False), (True, True)]))
-            table.row("one that looks for its own mark fails, an ordinary one passes", states,
-                      len(states["b1"]) == 1 and len(states["b2"]) > 1)
-        except labs.drive.Refused as refused:
-            table.row("the check itself", refused, False)
-        client.close()
+    with labs.asked(table, ratchet, FOLDER) as (client, place):
+        states, _ = explored(client, place / "others", reference, sources([(False, True)] * 3 + [(True, False)] * 3))
+        table.row("three leave marks, three look for them: all pass", states,
+                  all(len(state) == 1 for state in states.values()))
+        states, _ = explored(client, place / "own", reference, sources([(False, False), (True, True)]))
+        table.row("one that looks for its own mark fails, an ordinary one passes", states,
+                  len(states["b1"]) == 1 and len(states["b2"]) > 1)
     return table.write(str(out), "memory.md", "What kernels leave in their memory", "tests/gpu/memory_checks.py")
 
 
